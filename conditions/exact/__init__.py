@@ -1,0 +1,1 @@
+"""Numbers one may decide with: rationals, balls, and verified floating-point linear algebra."""

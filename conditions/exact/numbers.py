@@ -1,0 +1,151 @@
+"""Exact numbers: from what users write to python-flint rationals, and to certificate text."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpz
+
+from conditions.errors import InvalidInput
+
+MAX_CHARACTERS = 100_000
+MAX_EXPONENT = 20_000
+
+_RATIONAL = re.compile(r"[+-]?[0-9]+(/[0-9]+)?")
+_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
+_HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*([pP][+-]?[0-9]{1,9})?")
+
+Rational = fmpq
+"""The type of every exact number here (python-flint's ``fmpq``)."""
+
+
+def rational(value: Any, name: str = "value") -> fmpq:
+    """The exact rational that *value* denotes.
+
+    Accepts Python and numpy integers and floats (a float is the dyadic rational it is),
+    ``Fraction``, ``Decimal``, flint numbers, sympy rationals and floats, and the strings
+    ``"p/q"``, a decimal (taken as the decimal it spells) or a hexadecimal float.
+
+    Raises ``InvalidInput`` naming *name* for anything else, for NaN and infinities, for more
+    than 100,000 characters and for exponents beyond ±20,000.
+
+    >>> rational("0.1"), rational(0.5), rational("-3/6")
+    (1/10, 1/2, -1/2)
+    """
+    # bool is an int to Python, never a coordinate to a user.
+    if isinstance(value, bool | np.bool_):
+        raise InvalidInput(name, value, "must be a number", "write 0 or 1")
+    if isinstance(value, fmpq):
+        return value
+    if isinstance(value, int | np.integer | fmpz):
+        return fmpq(int(value))
+    if isinstance(value, float | np.floating):
+        return _from_float(float(value), name, exact=not isinstance(value, np.longdouble))
+    if isinstance(value, str):
+        return _from_string(value, name)
+    if isinstance(value, Fraction):
+        return fmpq(value.numerator, value.denominator)
+    if isinstance(value, Decimal):
+        return _from_string(str(value), name)
+    if isinstance(value, numbers.Rational):
+        return fmpq(int(value.numerator), int(value.denominator))
+    return _from_sympy(value, name)
+
+
+def _from_float(value: float, name: str, *, exact: bool) -> fmpq:
+    if not exact:
+        raise InvalidInput(name, value, "must not be an extended-precision float",
+                           "convert to float64 or give a rational")
+    if not math.isfinite(value):
+        raise InvalidInput(name, value, "must be finite", "remove NaN and infinite entries")
+    p, q = value.as_integer_ratio()
+    return fmpq(p, q)
+
+
+def _from_string(text: str, name: str) -> fmpq:
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidInput(name, text, f"must have at most {MAX_CHARACTERS:,} characters",
+                           "round the number")
+    body = text.strip()
+    if _RATIONAL.fullmatch(body):
+        p, _, q = body.partition("/")
+        denominator = fmpz(q) if q else fmpz(1)
+        if denominator == 0:
+            raise InvalidInput(name, text, "must have a nonzero denominator", "correct it")
+        return fmpq(fmpz(p.removeprefix("+")), denominator)
+    if _HEX.fullmatch(body):
+        return _from_hex(body, name)
+    if _DECIMAL.fullmatch(body):
+        return _from_decimal(body, name)
+    raise InvalidInput(name, text, 'must spell a number: "p/q", a decimal or a hex float',
+                       "correct the text")
+
+
+def _from_decimal(body: str, name: str) -> fmpq:
+    try:
+        sign, digits, exponent = Decimal(body).as_tuple()
+    except InvalidOperation:
+        raise InvalidInput(name, body, "must spell a decimal number", "correct it") from None
+    if not isinstance(exponent, int) or abs(exponent) > MAX_EXPONENT + len(digits):
+        raise InvalidInput(name, body, f"must have an exponent within ±{MAX_EXPONENT:,}",
+                           "rescale the data")
+    mantissa = fmpz("".join(map(str, digits))) * (-1 if sign else 1)
+    ten = fmpz(10) ** abs(exponent)
+    return fmpq(mantissa * ten) if exponent >= 0 else fmpq(mantissa, ten)
+
+
+def _from_hex(body: str, name: str) -> fmpq:
+    lowered = body.lower().lstrip("+-")[2:]
+    mantissa, _, power = lowered.partition("p")
+    whole, _, fraction = mantissa.partition(".")
+    exponent = int(power or 0)
+    if not whole + fraction or abs(exponent) > MAX_EXPONENT:
+        raise InvalidInput(name, body,
+                           f"must be a hex float with an exponent within ±{MAX_EXPONENT:,}",
+                           "correct it")
+    value = fmpq(int(whole + fraction, 16)) * _power_of_two(exponent - 4 * len(fraction))
+    return -value if body.startswith("-") else value
+
+
+def _from_sympy(value: Any, name: str) -> fmpq:
+    if getattr(value, "is_Rational", False):
+        return fmpq(int(value.p), int(value.q))
+    if getattr(value, "is_Float", False) and getattr(value, "is_finite", False):
+        sign, mantissa, exponent, _ = value._mpf_
+        magnitude = fmpq(int(mantissa)) * _power_of_two(int(exponent))
+        return -magnitude if sign else magnitude
+    raise InvalidInput(name, value, "must be a rational number or a finite float",
+                       "give numbers that are exact")
+
+
+def _power_of_two(exponent: int) -> fmpq:
+    return fmpq(fmpz(1) << exponent) if exponent >= 0 else fmpq(1, fmpz(1) << -exponent)
+
+
+def to_float(value: fmpq) -> float:
+    """The nearest float64 of *value*; ±inf beyond its range."""
+    try:
+        return int(value.p) / int(value.q)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def number_to_json(value: fmpq) -> int | str:
+    """The shortest certificate spelling of *value*: integer, hex float or ``"p/q"``.
+
+    >>> number_to_json(fmpq(3)), number_to_json(fmpq(1, 8)), number_to_json(fmpq(1, 3))
+    (3, '0x1.0000000000000p-3', '1/3')
+    """
+    p, q = int(value.p), int(value.q)
+    if q == 1 and abs(p) < 1 << 63:
+        return p
+    dyadic = q & (q - 1) == 0
+    if dyadic and abs(p) < 1 << 53 and q.bit_length() <= 1000:
+        return (p / q).hex()
+    return str(value)
