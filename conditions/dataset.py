@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,6 +32,18 @@ class FloatView:
     head: FloatArray
     exact: bool
 
+    @cached_property
+    def moderate(self) -> bool:
+        """Whether all nonzero token and query entries lie in [2⁻⁶⁰, 2⁶⁰].
+
+        Then no product of the verified linear algebra in `conditions.exact.verified` underflows:
+        differences of such floats are multiples of 2⁻¹¹³; scaled to rows of norm near 1 they are
+        at least 2⁻²⁴⁰, and their Gram entries 2⁻⁶⁰⁰.
+        """
+        sizes = np.abs(np.concatenate([*self.tokens, self.queries]))
+        sizes = sizes[sizes > 0]
+        return bool(np.all((sizes >= 2.0**-60) & (sizes <= 2.0**60)))
+
 
 @dataclass(frozen=True)
 class IntegerView:
@@ -46,6 +58,12 @@ class IntegerView:
     token_scale: fmpz
     query_scale: fmpz
 
+    @cached_property
+    def bits(self) -> int:
+        """The bits of the largest token entry plus those of the largest query entry."""
+        return sum(max(int(abs(a)).bit_length() for m in matrices for a in m.entries())
+                   for matrices in (self.tokens, [self.queries]))
+
 
 def _sequence(value: Any, name: str, of: str) -> list[Any]:
     if isinstance(value, np.ndarray):
@@ -55,9 +73,10 @@ def _sequence(value: Any, name: str, of: str) -> list[Any]:
         if value.ndim == 0:
             raise InvalidInput(name, value, f"must be a list of {of}", "add the missing axis")
         return list(value)
-    if isinstance(value, str | bytes | dict) or not hasattr(value, "__iter__"):
-        raise InvalidInput(name, value, f"must be a list of {of}", "correct the nesting")
-    return list(value)
+    # A set has no order, a mapping no positions.
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set):
+        return list(value)
+    raise InvalidInput(name, value, f"must be a list of {of}", "correct the nesting")
 
 
 def _vector(value: Any, name: str) -> Vector:

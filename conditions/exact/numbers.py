@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -88,15 +88,13 @@ def _from_string(text: str, name: str) -> fmpq:
 
 
 def _from_decimal(body: str, name: str) -> fmpq:
-    try:
-        sign, digits, exponent = Decimal(body).as_tuple()
-    except InvalidOperation:
-        raise InvalidInput(name, body, "must spell a decimal number", "correct it") from None
-    if not isinstance(exponent, int) or abs(exponent) > MAX_EXPONENT + len(digits):
+    digits, _, power = body.lower().partition("e")
+    whole, _, fraction = digits.partition(".")
+    if abs(int(power or 0)) > MAX_EXPONENT:
         raise InvalidInput(name, body, f"must have an exponent within ±{MAX_EXPONENT:,}",
                            "rescale the data")
-    mantissa = fmpz("".join(map(str, digits))) * (-1 if sign else 1)
-    ten = fmpz(10) ** abs(exponent)
+    exponent = int(power or 0) - len(fraction)
+    mantissa, ten = fmpz((whole + fraction).removeprefix("+")), fmpz(10) ** abs(exponent)
     return fmpq(mantissa * ten) if exponent >= 0 else fmpq(mantissa, ten)
 
 
@@ -149,3 +147,17 @@ def number_to_json(value: fmpq) -> int | str:
     if dyadic and abs(p) < 1 << 53 and q.bit_length() <= 1000:
         return (p / q).hex()
     return str(value)
+
+
+def round_dyadic(value: fmpq, bits: int) -> fmpq:
+    """*value* rounded to a dyadic rational of about *bits* significant bits.
+
+    >>> round_dyadic(fmpq(1, 3), 8)
+    (171/512)
+    """
+    if value == 0:
+        return value
+    p, q = abs(value.p), value.q
+    shift = bits - int(p).bit_length() + int(q).bit_length()
+    scaled = value * _power_of_two(shift)
+    return (scaled + fmpq(1, 2)).floor() * _power_of_two(-shift)

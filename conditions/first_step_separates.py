@@ -1,0 +1,64 @@
+"""Does the first gradient step from W = 0 separate the optimal tokens?
+
+Statement
+    The optimal token is unique in every sample, and (x_{i opt_i} − x_it)ᵀ(−∇L(0)) z_i > 0 for every
+    t ≠ opt_i.
+Hypotheses
+    None; fails when the optimum is not unique.
+Certificate
+    `first_step_margins` (holds), `first_step_violation` or `optimum_tie` (fails).
+Decision procedure
+    Each margin is a rational combination of |ℓ'(f)| at rational scores f. Zero is decided as an
+    identity, every other sign by balls of rising precision: exact for the correlation loss, and
+    never undecided unless a mean score exceeds 100,000 in size.
+Reference
+    arXiv 2308.16898 v1, Assumption C (section 3.2).
+"""
+
+from __future__ import annotations
+
+from conditions.certificates import FirstStepMargins, FirstStepViolation
+from conditions.dataset import AttentionDataset
+from conditions.gradient_at_zero import gradient_terms
+from conditions.losses import MAX_SCORE, check_loss, sign
+from conditions.selection import features, optimal_selection
+from conditions.unique_optimum import tie
+from conditions.verdict import Evidence, Status, Verdict, proved, undecided
+
+CONDITION = "first_step_separates"
+
+
+def decide(dataset: AttentionDataset, loss: str) -> Verdict:
+    """Decide the condition for *loss*."""
+    check_loss(loss)
+    tied = tie(dataset)
+    if tied is not None:
+        return proved(CONDITION, Status.FAILS, tied,
+                      f"the optimal token of sample {tied.sample} is not unique", loss=loss,
+                      number=f"tie in sample {tied.sample}")
+    phi = features(dataset, optimal_selection(dataset))
+    terms = gradient_terms(dataset)
+    columns = {f: phi.margins(matrix) for f, matrix in terms.items()}
+    exact = loss == "correlation"
+    most = 64
+    open_rows = []
+    for k, row in enumerate(phi.rows):
+        shown = sign(loss, {f: column[k] for f, column in columns.items()})
+        if shown is None:
+            open_rows.append(row)
+            continue
+        direction, precision = shown
+        most = max(most, precision)
+        if direction <= 0:
+            word = "0" if direction == 0 else "negative"
+            firm = Evidence.EXACT if exact or direction == 0 else Evidence.ENCLOSED
+            return proved(CONDITION, Status.FAILS, FirstStepViolation(row, direction, precision),
+                          f"the margin of −∇L(0) at row {row} is {word}", evidence=firm, loss=loss,
+                          number=f"margin {word}")
+    if open_rows:
+        return undecided(CONDITION, f"mean scores beyond ±{MAX_SCORE:,} put |ℓ'| out of the range "
+                         f"that is enclosed; {len(open_rows)} margins open", loss=loss)
+    return proved(CONDITION, Status.HOLDS, FirstStepMargins(most),
+                  f"all {len(phi)} margins of −∇L(0) are positive",
+                  evidence=Evidence.EXACT if exact else Evidence.ENCLOSED, loss=loss,
+                  number=f"{len(phi)} margins > 0")

@@ -1,0 +1,86 @@
+"""The three losses, as far as conditions need them: |ℓ'| at exact scores.
+
+logistic ℓ(u) = log(1 + e^−u), exponential e^−u, correlation −u; all have ℓ' < 0 everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from flint import arb, ctx, fmpq
+
+from conditions.errors import InvalidInput
+
+LOSSES = ("logistic", "exponential", "correlation")
+
+MAX_SCORE = 100_000
+"""|f| beyond which e^f is not evaluated: its enclosure would fill a checker's memory."""
+
+MAX_PRECISION = 65_536
+
+Terms = Mapping[fmpq, fmpq]
+"""Σ c_f |ℓ'(f)| as {f: c_f} with rational scores f and coefficients c."""
+
+
+def check_loss(loss: object) -> str:
+    """*loss* if it is one of `LOSSES`. Raises ``InvalidInput``."""
+    if loss not in LOSSES:
+        raise InvalidInput("loss", loss, f"must be one of {', '.join(LOSSES)}", "choose one")
+    return str(loss)
+
+
+def is_zero(loss: str, terms: Terms) -> bool:
+    """Whether Σ c_f |ℓ'(f)| is 0, decided as an identity.
+
+    Exponential: e^−f at distinct rationals are independent over Q (Lindemann–Weierstrass).
+    Logistic: 1/(1+e^−k) = 1 − 1/(1+e^k) leaves a constant and terms at k > 0; with e^k = t^m for
+    t = e^(1/q), transcendental, 1 and the 1/(1+t^m) with distinct m > 0 are independent (the least
+    m with a coefficient alone has t^m in its power series).
+
+    >>> is_zero("logistic", {fmpq(1): fmpq(1), fmpq(-1): fmpq(1), fmpq(0): fmpq(-2)})
+    True
+    """
+    if loss == "correlation":
+        return bool(sum(terms.values(), fmpq(0)) == 0)
+    if loss == "exponential":
+        return all(c == 0 for c in terms.values())
+    constant, folded = fmpq(0), dict[fmpq, fmpq]()
+    for f, c in terms.items():
+        if f > 0:
+            folded[f] = folded.get(f, fmpq(0)) + c
+        else:
+            constant += c if f < 0 else c / 2
+            folded[-f] = folded.get(-f, fmpq(0)) - c
+    return constant == 0 and all(c == 0 for f, c in folded.items() if f != 0)
+
+
+def sign(loss: str, terms: Terms) -> tuple[int, int] | None:
+    """(sign of Σ c_f |ℓ'(f)|, bits of precision that showed it), or None beyond the limits.
+
+    Never wrong and never a guess: 0 is an identity, anything else is shown by balls.
+    """
+    if is_zero(loss, terms):
+        return 0, 64
+    if loss == "correlation":
+        return (1 if sum(terms.values(), fmpq(0)) > 0 else -1), 64
+    if any(abs(f) > MAX_SCORE for f in terms):
+        return None
+    for precision in _precisions():
+        # Guard bits: a checker that encloses each weight to 2^−precision must see it too.
+        with ctx.workprec(precision):
+            total = arb(0)
+            size = arb(0)
+            for f, c in terms.items():
+                weight = (-arb(f)).exp() if loss == "exponential" else 1 / (1 + arb(f).exp())
+                total += arb(c) * weight
+                size += abs(arb(c)) * weight
+            if abs(total) > size * arb(2) ** (8 - precision):
+                return (1 if total > 0 else -1), precision
+    return None
+
+
+def _precisions() -> Iterator[int]:
+    precision = 64
+    while precision <= MAX_PRECISION:
+        yield precision
+        precision *= 2

@@ -1,0 +1,43 @@
+"""Does this run converge in direction to W^mm_α?
+
+Statement
+    The recorded run converges in direction to W^mm_α, α the tokens it selects.
+Hypotheses
+    Att-SVM(α) feasible; the theorems that predict it ask for more.
+Certificate
+    None: the correlation of the last iterate with W^mm_α is an observation.
+Decision procedure
+    corr = ⟨W, W^mm⟩/(‖W‖‖W^mm‖) in float64, evidence `observed`; always undecided.
+Reference
+    arXiv 2308.16898 v1, Theorems 4, 6 and 7, section 3.2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conditions.dataset import AttentionDataset, FloatArray
+from conditions.selection import Selection, check_selection
+from conditions.separation.frobenius import Infeasible, solve
+from conditions.verdict import Verdict, undecided
+
+CONDITION = "predicted_direction"
+
+
+def correlation(W: FloatArray, direction: FloatArray) -> float:
+    """⟨W, direction⟩/(‖W‖_F‖direction‖_F) of two (d, d) arrays; 0 if either vanishes."""
+    norms = float(np.linalg.norm(W) * np.linalg.norm(direction))
+    return float((W * direction).sum()) / norms if norms else 0.0
+
+
+def decide(dataset: AttentionDataset, selection: Selection, W: FloatArray, loss: str) -> Verdict:
+    """Compare the last iterate *W* (d, d) of a run on *loss* with W^mm_α, α = *selection*."""
+    selection = check_selection(dataset, selection)
+    outcome = solve(dataset, selection)
+    if isinstance(outcome, Infeasible):
+        return undecided(CONDITION, "Att-SVM of the tokens selected is infeasible, so no direction "
+                         "is predicted", selection=selection, loss=loss)
+    value = correlation(W, outcome.float_W)
+    return undecided(CONDITION, f"observed: correlation {value:.7f} with W^mm at "
+                     f"‖W‖ = {np.linalg.norm(W):.6g}", observed=True, selection=selection, loss=loss,
+                     number=f"observed corr {value:.6f}")

@@ -1,0 +1,1 @@
+"""The optimisation problems of the theory, solved to a proof."""

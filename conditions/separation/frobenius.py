@@ -1,0 +1,282 @@
+"""Att-SVM(α): min ‖W‖_F subject to ⟨φ_it, W⟩ ≥ 1 for every rejected token, solved to a proof.
+
+A float active-set method suggests the support. Then, in this order: verified floating-point KKT;
+exact arithmetic over Q, which decides everything else (infeasible data, margins of exactly 1 with
+zero multiplier, equal rows, extreme scales). Small data goes to exact arithmetic at once.
+Source: arXiv 2308.16898 v1, (Att-SVM); proofs in docs/theory.md, section 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz
+
+from conditions.certificates import ExactKKT, Farkas, KKTEnclosure, ScaledInverse, SparseVector
+from conditions.dataset import AttentionDataset, FloatArray
+from conditions.exact.nonnegative import SeparationProblem, nonnegative_minimizer
+from conditions.exact.numbers import round_dyadic, to_float
+from conditions.exact.verified import VerifiedSolution, verify_support
+from conditions.selection import Features, Row, Selection, features
+from conditions.separation.suggestion import Suggestion, suggest
+
+_SMALL = 600
+"""Rows × bits of the Gram entries up to which exact arithmetic comes first."""
+
+
+@dataclass(frozen=True)
+class Infeasible:
+    """Att-SVM(α) has no solution: λ > 0 (by row position) with Σ λ φ = 0."""
+
+    features: Features
+    multipliers: dict[int, fmpq]
+
+    @cached_property
+    def certificate(self) -> Farkas:
+        """The Farkas vector, scaled to coprime integers."""
+        return Farkas(_sparse(self.features, _primitive(self.multipliers)))
+
+
+@dataclass(frozen=True)
+class ExactSolution:
+    """W^mm_α = Σ λ φ over Q; ``support`` lists every row of margin exactly 1."""
+
+    features: Features
+    multipliers: dict[int, fmpq]
+    W: fmpq_mat
+    margins: tuple[fmpq, ...]
+
+    @cached_property
+    def support(self) -> tuple[Row, ...]:
+        """The support indices (i, t)."""
+        return tuple(row for row, m in zip(self.features.rows, self.margins, strict=True)
+                     if m == 1)
+
+    @cached_property
+    def norm_squared(self) -> tuple[fmpq, fmpq]:
+        """‖W^mm‖²_F as an interval; here a point."""
+        total = sum(self.multipliers.values(), fmpq(0))
+        return total, total
+
+    @cached_property
+    def float_W(self) -> FloatArray:
+        """W^mm rounded to float64, (d, d)."""
+        return np.array([[to_float(a) for a in row] for row in self.W.tolist()])
+
+    @cached_property
+    def float_multipliers(self) -> dict[Row, float]:
+        """λ rounded to float64, by row."""
+        return {self.features.rows[k]: to_float(x) for k, x in self.multipliers.items()}
+
+    @cached_property
+    def certificate(self) -> ExactKKT:
+        """Everything above as a certificate."""
+        return ExactKKT(_sparse(self.features, self.multipliers), self.support,
+                        self.norm_squared[0])
+
+
+@dataclass(frozen=True)
+class EnclosedSolution:
+    """W^mm_α enclosed by verified floats; ``support`` is proved to be the support set."""
+
+    features: Features
+    verified: VerifiedSolution
+    support: tuple[Row, ...]
+
+    @property
+    def norm_squared(self) -> tuple[fmpq, fmpq]:
+        """An enclosure of ‖W^mm‖²_F."""
+        lo, hi = self.verified.norm_squared
+        return fmpq(*lo.as_integer_ratio()), fmpq(*hi.as_integer_ratio())
+
+    @property
+    def float_W(self) -> FloatArray:
+        """An approximation of W^mm in float64, (d, d)."""
+        return self.verified.W
+
+    @cached_property
+    def float_multipliers(self) -> dict[Row, float]:
+        """λ in float64, by row."""
+        return {self.features.rows[k]: float(x) for k, x in
+                zip(self.verified.positions, self.verified.multipliers, strict=True)}
+
+    @cached_property
+    def certificate(self) -> KKTEnclosure:
+        """The enclosure in the form that a checker re-derives in exact arithmetic."""
+        return _enclosure_certificate(self)
+
+
+Solution = ExactSolution | EnclosedSolution
+Outcome = Solution | Infeasible
+
+
+def solve(dataset: AttentionDataset, selection: Selection) -> Outcome:
+    """Decide Att-SVM(α): its solution, or a proof that there is none. Cached."""
+    return _solve(features(dataset, selection))
+
+
+@lru_cache(maxsize=64)
+def _solve(phi: Features) -> Outcome:
+    return solve_features(phi)
+
+
+def solve_features(phi: Features) -> Outcome:
+    """`solve` without its cache."""
+    if not _is_small(phi) and fits_floats(phi):
+        suggestion = suggest_support(phi)
+        if suggestion is not None:
+            solution = _verified(phi, suggestion)
+            if solution is not None:
+                return solution
+    return solve_exactly(phi)
+
+
+@lru_cache(maxsize=64)
+def solve_exactly(phi: Features) -> ExactSolution | Infeasible:
+    """Decide Att-SVM(α) over Q. Cached."""
+    zero = _zero_rows(phi)
+    if zero:
+        return Infeasible(phi, {zero[0]: fmpq(1)})
+    problem = SeparationProblem(phi)
+    suggestion = suggest_support(phi)
+    start = [] if suggestion is None else suggestion.passive.tolist()
+    x = nonnegative_minimizer(problem, start)
+    slack = problem.slack(list(x.values()))
+    if slack == 0:
+        return Infeasible(phi, x)
+    factor = phi.scale * phi.scale / slack
+    multipliers = {k: a * factor for k, a in sorted(x.items())}
+    W = phi.combination(list(multipliers), list(multipliers.values()))
+    return ExactSolution(phi, multipliers, W, tuple(phi.margins(W)))
+
+
+def fits_floats(phi: Features) -> bool:
+    """Whether the dataset is float64 of moderate size, as verified floats need."""
+    view = phi.dataset.floats
+    return view.exact and view.moderate
+
+
+@lru_cache(maxsize=64)
+def suggest_support(phi: Features) -> Suggestion | None:
+    """A float guess of the support, or None where a row is zero. It proves nothing."""
+    deltas, queries, targets = balanced_rows(phi)
+    if not targets.all():
+        return None
+    with np.errstate(all="ignore"):
+        return suggest(deltas, queries, targets)
+
+
+def balanced_rows(phi: Features) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Float rows of norm about 1 and their targets; targets are 0 at zero rows.
+
+    Within float range the targets carry the scale, so that the problem stays Att-SVM; beyond it
+    every target is 1, which keeps feasibility but not W^mm: a worse start, never a wrong answer.
+    """
+    if fits_floats(phi):
+        deltas, queries = phi.float_differences, phi.float_queries
+        norms = np.sqrt((deltas * deltas).sum(axis=1) * (queries * queries).sum(axis=1))
+        targets = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+        return deltas * targets[:, None], queries, targets
+    deltas, alive = _normalized(phi.differences.tolist())
+    queries, awake = _normalized(phi.queries.tolist())
+    return deltas, queries, alive * awake
+
+
+def _normalized(table: list[list[fmpz]]) -> tuple[FloatArray, FloatArray]:
+    """Integer rows as floats of norm 1, and 1.0 or 0.0 for rows that are zero."""
+    out = np.zeros((len(table), len(table[0])))
+    for k, row in enumerate(table):
+        top = max(int(abs(a)).bit_length() for a in row)
+        shift = max(top - 60, 0)
+        out[k] = [float(int(a) >> shift) for a in row]
+    norms = np.sqrt((out * out).sum(axis=1))
+    alive = (norms > 0).astype(float)
+    return out / np.where(norms > 0, norms, 1.0)[:, None], alive
+
+
+def _is_small(phi: Features) -> bool:
+    return len(phi) * 2 * phi.dataset.integers.bits <= _SMALL
+
+
+def _zero_rows(phi: Features) -> list[int]:
+    queries = phi.queries.tolist()
+    return [k for k, row in enumerate(phi.differences.tolist())
+            if not any(row) or not any(queries[k])]
+
+
+def _verified(phi: Features, suggestion: Suggestion) -> EnclosedSolution | None:
+    """The verified solution on the suggested support, equal rows merged."""
+    first, twins_of = _merge_equal(phi)
+    support = np.unique(first[suggestion.passive])
+    chosen = set(support.tolist())
+    twins = [k for k, f in twins_of if f in chosen]
+    verified = verify_support(phi.float_differences, phi.float_queries, support,
+                              np.array(twins, dtype=np.intp))
+    if verified is None:
+        return None
+    rows = sorted([phi.rows[k] for k in support] + [phi.rows[k] for k in twins])
+    return EnclosedSolution(phi, verified, tuple(rows))
+
+
+def _merge_equal(phi: Features) -> tuple[np.ndarray[tuple[int], np.dtype[np.intp]],
+                                         list[tuple[int, int]]]:
+    """Per row the first row that is exactly equal to it, and the pairs (row, first) that differ.
+
+    Compares the floats of selected token, rejected token and query, which are exact.
+    """
+    view = phi.dataset.floats
+    heads = [view.tokens[i][a].tobytes() + view.queries[i].tobytes()
+             for i, a in enumerate(phi.selection)]
+    seen: dict[bytes, int] = {}
+    first = np.array([seen.setdefault(view.tokens[i][t].tobytes() + heads[i], k)
+                      for k, (i, t) in enumerate(phi.rows)], dtype=np.intp)
+    return first, [(k, int(f)) for k, f in enumerate(first) if f != k]
+
+
+def _sparse(phi: Features, multipliers: dict[int, fmpq]) -> SparseVector:
+    return tuple((*phi.rows[k], x) for k, x in sorted(multipliers.items()))
+
+
+def _primitive(multipliers: dict[int, fmpq]) -> dict[int, fmpq]:
+    integers, _ = fmpq_mat(1, len(multipliers), list(multipliers.values())).numer_denom()
+    entries = integers.entries()
+    common = fmpz(0)
+    for a in entries:
+        common = common.gcd(a)
+    return {k: fmpq(a, common) for k, a in zip(multipliers, entries, strict=True)}
+
+
+def _enclosure_certificate(solution: EnclosedSolution) -> KKTEnclosure:
+    phi, verified = solution.features, solution.verified
+    positions = [int(k) for k in verified.positions]
+    K = fmpq_mat(phi.gram(positions)) * fmpq(1, phi.scale * phi.scale)
+    total = sum((abs(a) for a in K.entries()), fmpq(0))
+    # Entries rounded to 2^e move ‖I − RK‖_∞ by at most 2^(e−1)·Σ|K| ≤ 2⁻⁹.
+    exponent = -8 - int(total.ceil()).bit_length() if total >= 1 else -8 + int(
+        (1 / total).floor()).bit_length() - 1
+    entries = tuple(tuple(round(a) for a in row)
+                    for row in np.ldexp(verified.inverse, -exponent).tolist())
+    multipliers = _refined(K, entries, exponent, verified.multipliers)
+    sums = sum(multipliers, fmpq(0))
+    # The checker's own interval is far narrower than this one.
+    width = sums * fmpq(1, 1 << 30)
+    bounds = tuple(round_dyadic(sums + side * width, 50) for side in (-1, 1))
+    return KKTEnclosure(tuple(phi.rows[k] for k in positions), tuple(multipliers),
+                        ScaledInverse(exponent, entries), solution.support, bounds)
+
+
+def _refined(K: fmpq_mat, entries: tuple[tuple[int, ...], ...], exponent: int,
+             approximate: FloatArray) -> list[fmpq]:
+    """λ refined against the exact Gram matrix until its error is far below every entry."""
+    s = len(entries)
+    step = fmpq(1, fmpz(1) << -exponent) if exponent < 0 else fmpq(fmpz(1) << exponent)
+    R = fmpq_mat(s, s, [a for row in entries for a in row]) * step
+    ones = fmpq_mat(s, 1, [1] * s)
+    x = fmpq_mat(s, 1, [fmpq(*value.as_integer_ratio()) for value in approximate.tolist()])
+    for _ in range(3):
+        x = x + R * (ones - K * x)
+        x = fmpq_mat(s, 1, [round_dyadic(a, 90) for a in x.entries()])
+    return list(x.entries())

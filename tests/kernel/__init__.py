@@ -1,0 +1,1 @@
+"""Tests of the independent checker; nothing here imports the prover."""

@@ -1,0 +1,53 @@
+"""The step rules: how far an iterate moves along a gradient given in log scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from conditions.errors import InvalidInput
+
+PLAIN, NORMALIZED = 0, 1
+"""Codes of the step rules in compiled code."""
+
+
+@dataclass(frozen=True)
+class StepRule:
+    """W ← W + factor · M, where −n∇L(W) = e^{log_scale} M.
+
+    ``factor(step, log_scale, norm, n)`` takes the step size, log_scale, ‖M‖_F and n; ``code``
+    names the rule in compiled code (`verifier.descent.kernels.step_factor`).
+    """
+
+    name: str
+    code: int
+    factor: Callable[[float, float, float, int], float]
+
+
+def _plain(step: float, log_scale: float, norm: float, n: int) -> float:
+    # 0 and saturated where the compiled exponential is, so that the engines agree.
+    return step * math.exp(min(log_scale, 709.0)) / n if log_scale > -708.0 else 0.0
+
+
+def _normalized(step: float, log_scale: float, norm: float, n: int) -> float:
+    return step / norm if norm > 0 else 0.0
+
+
+STEP_RULES: dict[str, StepRule] = {
+    rule.name: rule for rule in (
+        # W ← W − η∇L
+        StepRule("plain", PLAIN, _plain),
+        # W ← W − η∇L/‖∇L‖_F, no step where ∇L = 0
+        StepRule("normalized", NORMALIZED, _normalized),
+    )
+}
+"""The shipped rules by name: plain W − η∇L and normalized W − η∇L/‖∇L‖_F."""
+
+
+def rule_named(name: str) -> StepRule:
+    """The step rule called *name*. Raises ``InvalidInput``."""
+    if not isinstance(name, str) or name not in STEP_RULES:
+        raise InvalidInput("rule", name, f"must be one of {', '.join(STEP_RULES)}",
+                           "choose a step rule")
+    return STEP_RULES[name]

@@ -1,0 +1,180 @@
+"""From the text of a certificate file to its outcome, verdict by verdict.
+
+The dataset and the run are read first; an error there refuses the whole file. Then each verdict is
+checked on its own, so that one refusal does not hide another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from .claim import Claim
+from .data import Dataset
+from .kinds import KINDS
+from .linear import dot
+from .numbers import common_denominator, integers
+from .reading import Node, long_integers, parse, read_file
+from .refusals import Code, Refusal, Unreadable, shown
+from .statements import CONDITIONS, LOSSES, STATUSES, sentence, subject
+
+FORMAT, VERSION = "attsvm-certificate", 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One verdict: proved, observed, undecided, or refused with the reason."""
+
+    kind: str
+    text: str
+    claimed: bool = False
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a file proves. ``dataset`` is its one-line summary, None if it was refused."""
+
+    dataset: str | None
+    outcomes: tuple[Outcome, ...]
+    refusals: tuple[Refusal, ...]
+
+    @property
+    def accepted(self) -> bool:
+        """Whether nothing was refused."""
+        return not self.refusals
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many verdicts were proved, observed, undecided, refused, and claimed as proved."""
+        counts = Counter(outcome.kind for outcome in self.outcomes)
+        counts["claimed"] = sum(outcome.claimed for outcome in self.outcomes)
+        return counts
+
+    def lines(self) -> list[str]:
+        """The dataset, then one line a verdict; a file refused as a whole has its refusal alone."""
+        if self.dataset is None:
+            return [f"refused  {refusal}" for refusal in self.refusals]
+        return [self.dataset, *(f"{o.kind:<9} {o.text}" for o in self.outcomes)]
+
+
+def check_file(path: str | Path) -> Result:
+    """Check one certificate file. Raises `Unreadable`."""
+    return check_text(read_file(path))
+
+
+def check_text(text: str) -> Result:
+    """Check the text of one certificate file. Raises `Unreadable`; refusals are in the result."""
+    with long_integers():
+        top = parse(text)
+        try:
+            _expect_format(top)
+            fields = top.object("format", "version", "dataset", "run", "verdicts")
+            dataset = Dataset.read(fields["dataset"])
+            if not fields["run"].is_null:
+                _check_run(fields["run"], dataset)
+            verdicts = fields["verdicts"].items()
+        except Refusal as refusal:
+            return Result(None, (), (refusal,))
+        seen: set[tuple[object, ...]] = set()
+        outcomes = tuple(_outcome(verdict, dataset, seen) for verdict in verdicts)
+        refusals = tuple(o.refusal for o in outcomes if o.refusal is not None)
+        return Result(str(dataset), outcomes, refusals)
+
+
+def summary(results: list[Result], unreadable: int = 0) -> str:
+    """The last line: what was checked, what was only observed, what was undecided."""
+    total: Counter[str] = sum((result.counts for result in results), Counter())
+    line = (f"accepted {total['proved']} of {total['claimed']} proved verdicts; "
+            f"{total['observed']} observed, {total['undecided']} undecided, "
+            f"{total['refused']} refused")
+    whole = sum(result.dataset is None for result in results)
+    for count, what in ((whole, "refused whole"), (unreadable, "unreadable")):
+        if count:
+            line += f"; {count} file{'s' if count > 1 else ''} {what}"
+    return line
+
+
+def _expect_format(top: Node) -> None:
+    """Tell a file of another kind (unreadable) from a faulty one of this kind (refused)."""
+    if not isinstance(top.value, dict):
+        top.object()  # a repeated key is refused here
+        return
+    for name, wanted in (("format", FORMAT), ("version", VERSION)):
+        value = top.value.get(name)
+        if type(value) is not type(wanted) or value != wanted:
+            raise Unreadable(f"its {name} is {shown(value)}, not {wanted!r}")
+
+
+def _check_run(node: Node, data: Dataset) -> None:
+    """The form of a run, and its selected tokens; a run proves nothing."""
+    fields = node.object("rule", "step", "loss", "iterations", "selected", "outcome", "start",
+                         "final")
+    fields["rule"].choice(["normalized", "plain"])
+    fields["loss"].choice(LOSSES)
+    fields["outcome"].choice(["completed", "stationary", "stopped"])
+    fields["iterations"].integer(0)
+    if fields["step"].number() <= 0:
+        raise fields["step"].refuse(Code.NOT_POSITIVE, "a step is positive")
+    fields["start"].matrix(data.d, data.d)
+    final = fields["final"].matrix(data.d, data.d)
+    scale = common_denominator(x for row in final for x in row)
+    W = [integers(row, scale) for row in final]
+    selected = fields["selected"].selection(data.lengths)
+    for i, (tokens, query) in enumerate(zip(data.integer_tokens, data.integer_queries,
+                                            strict=True)):
+        pull = [dot(row, query) for row in W]
+        logits = [dot(token, pull) for token in tokens]
+        if selected[i] != logits.index(max(logits)):
+            raise fields["selected"].refuse(Code.WRONG_SELECTED,
+                                            f"sample {i} selects {logits.index(max(logits))}")
+
+
+def _outcome(node: Node, dataset: Dataset, seen: set[tuple[object, ...]]) -> Outcome:
+    status = node.value.get("status") if isinstance(node.value, dict) else None
+    claimed = status in ("holds", "fails")
+    try:
+        return _check_verdict(node, dataset, seen)
+    except Refusal as refusal:
+        return Outcome("refused", str(refusal), claimed, refusal)
+
+
+def _check_verdict(node: Node, dataset: Dataset, seen: set[tuple[object, ...]]) -> Outcome:
+    fields = node.object("condition", "selection", "loss", "status", "evidence", "certificate",
+                         "reason")
+    name = fields["condition"].choice(list(CONDITIONS))
+    condition = CONDITIONS[name]
+    status = fields["status"].choice(STATUSES)
+    fields["reason"].text()
+    for part, marked, code in (("selection", condition.about_selection, Code.SELECTION_UNFIT),
+                               ("loss", condition.about_loss, Code.LOSS_UNFIT)):
+        if fields[part].is_null == marked:
+            raise fields[part].refuse(code, f"{name} is {'' if marked else 'not '}about a {part}")
+    claim = Claim(
+        dataset, name, status,
+        fields["selection"].selection(dataset.lengths) if condition.about_selection else None,
+        fields["loss"].choice(LOSSES) if condition.about_loss else None)
+    key = name, claim.selection, claim.loss
+    if key in seen:
+        raise node.refuse(Code.REPEATED_VERDICT, f"{subject(claim)} has a verdict already")
+    seen.add(key)
+    evidence, certificate = fields["evidence"], fields["certificate"]
+    given = None if evidence.is_null else evidence.choice(["exact", "enclosed", "observed"])
+    if certificate.is_null != (status == "undecided"):
+        raise certificate.refuse(Code.CERTIFICATE_UNFIT,
+                                 f"a verdict that is {status} has "
+                                 f"{'no' if status == 'undecided' else 'a'} certificate")
+    if status == "undecided":
+        if given not in (None, "observed"):
+            raise evidence.refuse(Code.EVIDENCE_UNFIT, "undecided is observed at most")
+        return Outcome("observed" if given else "undecided", subject(claim))
+    kind_node = certificate.field("kind")
+    kind = kind_node.choice(list(KINDS))
+    if kind not in (condition.holds_by if status == "holds" else condition.fails_by):
+        raise kind_node.refuse(Code.KIND_UNFIT, f"{kind} does not prove that {name} {status}")
+    proved = KINDS[kind](claim, certificate)
+    if given != proved.evidence:
+        raise evidence.refuse(Code.EVIDENCE_UNFIT, f"this {kind} is {proved.evidence}")
+    text = f"{subject(claim)} {status} ({proved.evidence}, {kind}): {sentence(claim)}"
+    return Outcome("proved", f"{text}; {proved.detail}" if proved.detail else text, True)

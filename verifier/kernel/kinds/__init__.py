@@ -1,0 +1,34 @@
+"""The registry of certificate kinds: the function that checks each.
+
+A function reads its certificate field by field and returns what is `Proved`, or raises `Refusal`.
+Which kind proves what is the business of `verifier.kernel.statements`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..claim import Claim, Proved
+from ..reading import Node
+from .enclosure import kkt_enclosure, modular_rank
+from .feasibility import farkas, query_cycle, separator, topological_order
+from .first_step import first_step_margins, first_step_violation, stationary_at_zero
+from .kkt import exact_kkt, exact_rank, primal_dual
+from .ranks import independent_factors, independent_rows, row_dependency
+from .scores import (
+    flat_samples,
+    optimal_tokens,
+    optimum_tie,
+    score_gaps,
+    score_levels,
+    unequal_scores,
+)
+from .stationary import all_flat, injective_features, monotone_direction, separable_queries
+
+KINDS: dict[str, Callable[[Claim, Node], Proved]] = {check.__name__: check for check in (
+    optimal_tokens, optimum_tie, score_levels, unequal_scores, score_gaps, flat_samples,
+    separator, farkas, query_cycle, topological_order,
+    exact_kkt, kkt_enclosure, primal_dual,
+    independent_rows, independent_factors, row_dependency, exact_rank, modular_rank,
+    first_step_margins, first_step_violation,
+    injective_features, monotone_direction, separable_queries, all_flat, stationary_at_zero)}

@@ -1,0 +1,101 @@
+"""Every way in which a certificate file is not accepted.
+
+A file is *unreadable* when it is not a certificate file at all, and *refused* when it is one but
+does not prove what it says. The codes are a closed list; each is reached by a test.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+@enum.unique
+class Code(enum.Enum):
+    """Why something is refused; the value is the meaning in one line."""
+
+    # The form of the file
+    DUPLICATE_KEY = "an object has the same key twice"
+    UNKNOWN_FIELD = "an object has a field that its form does not have"
+    MISSING_FIELD = "an object lacks a field"
+    WRONG_TYPE = "a value has another JSON type than its place asks for"
+    NOT_A_NUMBER = "neither an integer, nor p/q with q at least 1, nor a hexadecimal float"
+    NUMBER_LIMIT = "a number has too many characters or too large an exponent"
+    WRONG_LENGTH = "a list has another number of entries than its place asks for"
+    EMPTY = "a list that must have an entry has none"
+    OUT_OF_RANGE = "an integer is outside the range of its place"
+    UNKNOWN_NAME = "a name is none of those its place allows"
+    NOT_INCREASING = "entries that must increase strictly do not"
+    SELECTED_ROW = "a row names the selected token of its sample"
+    BAD_LABEL = "a label is neither 1 nor -1"
+    ZERO_ENTRY = "a sparse vector spells out a zero"
+    NOT_POSITIVE = "a number that must be positive is not"
+    # The run and the verdicts
+    WRONG_SELECTED = "the run's selected tokens are not the largest logits at its final matrix"
+    SELECTION_UNFIT = "a selection where the condition has none, or none where it has one"
+    LOSS_UNFIT = "a loss where the condition has none, or none where it has one"
+    REPEATED_VERDICT = "the same condition, selection and loss have a verdict already"
+    CERTIFICATE_UNFIT = "a proved verdict without certificate, or an undecided one with one"
+    KIND_UNFIT = "this kind of certificate cannot prove this status of this condition"
+    EVIDENCE_UNFIT = "the evidence is not the one that the certificate gives"
+    STATUS_UNPROVED = "the certificate is right, but the opposite status follows from it"
+    # Scores
+    NOT_OPTIMAL = "a token does not have the strictly largest score of its sample"
+    NOT_TIED = "two tokens do not share the largest score of their sample"
+    WRONG_LEVELS = "the stated score levels are not those of the sample"
+    NOT_UNEQUAL = "two tokens are not both below the largest score with different scores"
+    NO_GAP = "the first token of a pair does not have the larger score"
+    WRONG_FLATNESS = "a sample is flat where it must not be, or the other way round"
+    OPTIMUM_NOT_UNIQUE = "a sample's optimal token is not unique"
+    # Att-SVM
+    MARGIN_TOO_SMALL = "a margin is not shown to be as large as it must be"
+    NOT_COMPLEMENTARY = "a positive multiplier stands at a margin other than 1"
+    NOT_CANCELLING = "a combination of features is not zero"
+    BROKEN_CYCLE = "an edge does not end at the selected token of the next edge"
+    QUERY_NOT_MULTIPLE = "a query on the cycle is not a positive multiple of the first one"
+    NOT_A_PARTITION = "the classes are not the samples grouped by equal query"
+    WRONG_ORDER = "an order does not list its tokens once, or puts a rejected one too early"
+    WRONG_SUPPORT = "the stated support indices are not those that follow"
+    WRONG_NORM = "the stated squared norm is not the one that follows, or not close enough"
+    COARSE_INVERSE = "the inverse does not show that the Gram matrix is nonsingular"
+    NOT_EXCLUDED = "a row is not shown, or not listed, to be no support index"
+    # Ranks
+    NOT_INDEPENDENT = "rows are not shown to be independent modulo the modulus"
+    WRONG_RANK = "the stated rank is not the one that follows"
+    # First step and stationary points
+    SIGN_NOT_SHOWN = "a margin of the first step is not shown to have its sign"
+    NOT_STATIONARY = "the gradient at zero does not vanish identically"
+    NOT_MONOTONE = "along D some logits fall while the scores rise"
+    NO_WITNESS = "logits and scores do not both differ at the witness"
+    NOT_SEPARATING = "u is on the wrong side of a query, or strictly right of none"
+
+
+class Refusal(Exception):  # noqa: N818 - the field's word
+    """Something in a readable file is refused: why, where, and in words."""
+
+    def __init__(self, code: Code, place: object, message: str) -> None:
+        self.code, self.place, self.message = code, str(place), message
+        super().__init__(f"{code.name} at {self.place}: {message}")
+
+
+class Unreadable(Exception):  # noqa: N818 - as above
+    """The input is no certificate file of this version."""
+
+
+def shown(value: object) -> str:
+    """A short one-line rendering of any JSON value, safe for values of any size.
+
+    >>> shown(10**100), shown([1, 2]), shown("a")
+    ('an integer of 333 bits', 'a list of 2', "'a'")
+    """
+    if value is None or value is True or value is False:
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int):
+        bits = value.bit_length()
+        return str(value) if bits <= 256 else f"an integer of {bits} bits"
+    if isinstance(value, str):
+        return ascii(value) if len(value) <= 60 else f"{value[:60]!a}..."
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return f"an object of {len(value)} fields"
+    return f"a {type(value).__name__}"
