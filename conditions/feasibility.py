@@ -5,11 +5,12 @@ Statement
 Hypotheses
     None.
 Certificate
-    `separator` (holds), `farkas` (fails); `conditions.graphs` gives `topological_order` and
-    `query_cycle` where they apply.
+    `separator` (holds), `query_cycle` or `farkas` (fails); `topological_order`, from
+    `conditions.graphs`, is another proof that it holds.
 Decision procedure
     A float separator, rounded to short rationals, is checked exactly. Failing that, the least
-    distance from 0 to the features' cone is found over Q: it gives W or λ (Gordan).
+    distance from 0 to the features' cone is found over Q: it gives W or λ (Gordan). A cycle of the
+    selection graph, where there is one, says the same in fewer words.
 Reference
     arXiv 2308.16898 v1, (Att-SVM); docs/theory.md, section 1.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from conditions.certificates import Separator
 from conditions.dataset import AttentionDataset
+from conditions.graphs import cycle_certificate
 from conditions.selection import Selection, check_selection, features
 from conditions.separation.frobenius import Infeasible, solve_exactly
 from conditions.separation.separator import short_separator
@@ -34,7 +36,12 @@ def decide(dataset: AttentionDataset, selection: Selection) -> Verdict:
     if W is None:
         outcome = solve_exactly(phi)
         if isinstance(outcome, Infeasible):
-            return infeasible(CONDITION, outcome)
+            cycle = cycle_certificate(dataset, selection)
+            if cycle is None:
+                return infeasible(CONDITION, outcome)
+            return proved(CONDITION, Status.FAILS, cycle,
+                          f"{len(cycle.edges)} features along a cycle of one query add up to 0",
+                          selection=selection, number=f"cycle of {len(cycle.edges)}")
         W = outcome.W
     return proved(CONDITION, Status.HOLDS, Separator(tuple(map(tuple, W.tolist()))),
                   f"W has all {len(phi)} margins at least 1", selection=selection,

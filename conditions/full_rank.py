@@ -82,7 +82,7 @@ def _factor_prime(phi: Features) -> int | None:
     """A prime modulo which queries and all differences are independent, or None."""
     dataset = phi.dataset
     T = max(dataset.lengths)
-    if dataset.n > dataset.d or T - 1 > dataset.d:
+    if dataset.n > dataset.d or dataset.d < T - 1:
         return None
     parts = [dataset.integers.queries]
     start = 0

@@ -1,7 +1,7 @@
 """−n∇L(0) as an exact combination of the loss weights |ℓ'(f)|.
 
 At W = 0 the softmax is uniform, so f_i is the mean score of sample i, rational, and
-−n∇L(0) = Σ_f |ℓ'(f)| M_f with rational matrices M_f = Σ_{i: f_i = f} Σ_t (γ_it − f_i)/T_i x_it z_iᵀ.
+−n∇L(0) = Σ_f |ℓ'(f)| M_f with M_f = Σ_{i: f_i = f} Σ_t (γ_it − f_i)/T_i x_it z_iᵀ, rational.
 Source: docs/theory.md, (G) at W = 0.
 """
 

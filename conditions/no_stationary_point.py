@@ -8,8 +8,8 @@ Certificate
     `injective_features`, `separable_queries`, `monotone_direction` (holds); `all_flat`,
     `stationary_at_zero` (fails).
 Decision procedure
-    S1 (exact rank), S2a and S2 (exact cones), in the order of their cost; then the two plain reasons
-    for a stationary point. Undecided when none applies.
+    The two plain reasons for a stationary point; then S1 (exact rank), S2a and S2 (exact cones), in
+    the order of their cost. Undecided when none applies.
 Reference
     arXiv 2308.16898 v1, Theorem 3; docs/theory.md, section 5.
 """

@@ -39,5 +39,5 @@ def decide(dataset: AttentionDataset, selection: Selection, W: FloatArray, loss:
                          "is predicted", selection=selection, loss=loss)
     value = correlation(W, outcome.float_W)
     return undecided(CONDITION, f"observed: correlation {value:.7f} with W^mm at "
-                     f"‖W‖ = {np.linalg.norm(W):.6g}", observed=True, selection=selection, loss=loss,
-                     number=f"observed corr {value:.6f}")
+                     f"‖W‖ = {np.linalg.norm(W):.6g}", observed=True, selection=selection,
+                     loss=loss, number=f"observed corr {value:.6f}")

@@ -7,9 +7,9 @@ Hypotheses
 Certificate
     `exact_rank` or `modular_rank` (holds), `farkas` (fails).
 Decision procedure
-    With W^mm exact: its rank over Q. With the support proved: λ = K_SS⁻¹1 modulo a prime gives W^mm
-    modulo it and a lower bound; queries and differences of the support rows give an upper one; if
-    they do not meet, W^mm is computed over Q.
+    With W^mm exact: its rank over Q. With the support proved: λ = K_SS⁻¹1 modulo a prime gives
+    W^mm modulo it and a lower bound; queries and differences of the support rows give an upper
+    one; if they do not meet, W^mm is computed over Q.
 Reference
     arXiv 2308.16898 v1, Lemma 1; docs/theory.md, section 1.
 """

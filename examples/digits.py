@@ -11,8 +11,8 @@ patch is optimal for those samples, and blank patches repeat: no W can tell the 
 its copies, and Att-SVM for the optimal selection is infeasible.
 
 ``digits_positions.json`` appends to every token its position, one-hot (d = 20), which the head
-ignores. Copies become distinguishable, the features of all rejected tokens are linearly independent,
-and Att-SVM is feasible for every selection.
+ignores. Copies become distinguishable, the features of all rejected tokens are linearly
+independent, and Att-SVM is feasible for every selection.
 
 Run ``python examples/digits.py [DIRECTORY]``; without a directory the shipped files are rewritten.
 """

@@ -24,7 +24,7 @@ class Problem(Protocol):
         """(G, f) restricted to *passive*, in integers; f is a column."""
 
     def descent(self, passive: Sequence[int], x: Sequence[fmpq]) -> list[fmpq]:
-        """f − Gx up to a positive factor, for all rows, where x lives on *passive*."""
+        """F − Gx up to a positive factor, for all rows, where x lives on *passive*."""
 
 
 def _solve(problem: Problem, passive: Sequence[int]) -> list[fmpq]:
@@ -95,6 +95,7 @@ class SeparationProblem:
         self.constant = largest * largest + 1
 
     def system(self, passive: Sequence[int]) -> tuple[fmpz_mat, fmpz_mat]:
+        """See `Problem`."""
         size = len(passive)
         gram = self.rows.gram(passive).entries()
         matrix = fmpz_mat(size, size, [a + self.constant for a in gram])
@@ -105,6 +106,7 @@ class SeparationProblem:
         return 1 - self.constant * sum(x, fmpq(0))
 
     def descent(self, passive: Sequence[int], x: Sequence[fmpq]) -> list[fmpq]:
+        """See `Problem`."""
         # The integer rows are scale·φ, so Kx = scale²·Φ(Φᵀx).
         factor = self.rows.scale * self.rows.scale
         slack = self.slack(x)
@@ -127,13 +129,15 @@ class ConeProblem:
         self.push = [-factor * m for m in rows.margins(self.total)]
 
     def system(self, passive: Sequence[int]) -> tuple[fmpz_mat, fmpz_mat]:
-        column = [self.push[k] for k in passive]
-        assert all(value.q == 1 for value in column)
-        return self.rows.gram(passive), fmpz_mat(len(passive), 1, [v.p for v in column])
+        """See `Problem`."""
+        # The entries are integers: scale² times inner products of rows.
+        return self.rows.gram(passive), fmpz_mat(len(passive), 1,
+                                                 [self.push[k].p for k in passive])
 
     def direction(self, passive: Sequence[int], x: Sequence[fmpq]) -> fmpq_mat:
         """D = Aᵀ(1 + x)."""
         return self.total + self.rows.combination(passive, x)
 
     def descent(self, passive: Sequence[int], x: Sequence[fmpq]) -> list[fmpq]:
+        """See `Problem`."""
         return [-m for m in self.rows.margins(self.direction(passive, x))]

@@ -153,7 +153,7 @@ def round_dyadic(value: fmpq, bits: int) -> fmpq:
     """*value* rounded to a dyadic rational of about *bits* significant bits.
 
     >>> round_dyadic(fmpq(1, 3), 8)
-    (171/512)
+    171/512
     """
     if value == 0:
         return value

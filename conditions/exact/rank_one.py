@@ -77,13 +77,13 @@ class TokenRows(RankOneRows):
         return np.array([i for i, _, _ in self.pairs], dtype=np.intp)
 
     @cached_property
-    def scale(self) -> fmpz:  # type: ignore[override]
+    def scale(self) -> fmpz:
         """The factor between integer rows and rows."""
         integers = self.dataset.integers
         return integers.token_scale * integers.query_scale
 
     @cached_property
-    def differences(self) -> fmpz_mat:  # type: ignore[override]
+    def differences(self) -> fmpz_mat:
         """δ scaled to integers, N × d."""
         tables = [m.tolist() for m in self.dataset.integers.tokens]
         return fmpz_mat(len(self), self.dataset.d,
@@ -91,8 +91,8 @@ class TokenRows(RankOneRows):
                          for a, b in zip(tables[i][t], tables[i][s], strict=True)])
 
     @cached_property
-    def queries(self) -> fmpz_mat:  # type: ignore[override]
-        """q scaled to integers, N × d."""
+    def queries(self) -> fmpz_mat:
+        """Q scaled to integers, N × d."""
         table = self.dataset.integers.queries.tolist()
         return fmpz_mat(len(self), self.dataset.d, [a for i, _, _ in self.pairs for a in table[i]])
 
@@ -114,5 +114,5 @@ class TokenRows(RankOneRows):
 
     @cached_property
     def float_queries(self) -> FloatArray:
-        """q in float64, shape (N, d)."""
+        """Q in float64, shape (N, d)."""
         return self.dataset.floats.queries[self.owners]

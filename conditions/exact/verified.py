@@ -1,9 +1,10 @@
 """Verified floating-point linear algebra: a float solution of K_SS λ = 1 with proved errors.
 
 Assumes IEEE 754 binary64 with rounding to nearest and sums of products in any order, with or
-without fused operations: then |fl(xᵀy) − xᵀy| ≤ γ_m |x|ᵀ|y|, γ_m = m·u/(1 − m·u), u = 2⁻⁵³, as long as
-nothing over- or underflows, which `FloatView.moderate` excludes. Bounds computed in floats are inflated by more than
-their own rounding. Source: the verified KKT statement of docs/theory.md, section 1.
+without fused operations: then |fl(xᵀy) − xᵀy| ≤ γ_m |x|ᵀ|y|, γ_m = m·u/(1 − m·u), u = 2⁻⁵³, as
+long as nothing over- or underflows, which `FloatView.moderate` excludes. Bounds computed in
+floats are inflated by more than their own rounding. Source: docs/theory.md, section 1, verified
+KKT.
 """
 
 from __future__ import annotations

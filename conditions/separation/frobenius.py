@@ -8,7 +8,6 @@ Source: arXiv 2308.16898 v1, (Att-SVM); proofs in docs/theory.md, section 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 

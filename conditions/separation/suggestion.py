@@ -13,6 +13,8 @@ from scipy.linalg import lapack
 
 from conditions.dataset import FloatArray
 
+Positions = np.ndarray[tuple[int], np.dtype[np.intp]]
+
 _TOLERANCE = 1e-12
 _BLOCK_EXCHANGES = 40
 
@@ -21,7 +23,7 @@ _BLOCK_EXCHANGES = 40
 class Suggestion:
     """A passive set (sorted positions), its x > 0 and κ = 1 − c·rᵀx, near 0 if not separable."""
 
-    passive: np.ndarray[tuple[int], np.dtype[np.intp]]
+    passive: Positions
     x: FloatArray
     slack: float
 
@@ -33,7 +35,7 @@ class _Rows:
         self.deltas, self.queries, self.targets = deltas, queries, targets
         self.constant = len(targets) / float(targets @ targets)
 
-    def solve(self, passive: FloatArray) -> FloatArray | None:
+    def solve(self, passive: Positions) -> FloatArray | None:
         """The solution of the normal equations on *passive*, or None if not positive definite."""
         deltas, queries, r = self.deltas[passive], self.queries[passive], self.targets[passive]
         gram = (deltas @ deltas.T) * (queries @ queries.T)
@@ -41,7 +43,7 @@ class _Rows:
         _, x, failed = lapack.dposv(gram, r)
         return None if failed else x
 
-    def ascent(self, passive: FloatArray, x: FloatArray) -> tuple[FloatArray, float]:
+    def ascent(self, passive: Positions, x: FloatArray) -> tuple[FloatArray, float]:
         """(f − Gx for all rows, κ)."""
         slack = 1.0 - self.constant * float(self.targets[passive] @ x)
         W = self.deltas[passive].T @ (x[:, None] * self.queries[passive])

@@ -3,19 +3,21 @@
 Statement
     ∇L(W) ≠ 0 for every W.
 Hypotheses
-    ℓ' < 0 on the range of the scores; some D has (γ_it − γ_iτ)(h_it − h_iτ) ≥ 0 for all i, t, τ, with
-    h_it = x_itᵀ D z_i, and > 0 for one of them.
+    ℓ' < 0 on the range of the scores; some D has (γ_it − γ_iτ)(h_it − h_iτ) ≥ 0 for all i, t, τ,
+    with h_it = x_itᵀ D z_i, and > 0 for one of them.
 Certificate
     `monotone_direction`.
 Decision procedure
-    It is enough to compare neighbouring score levels. A float direction that is strict everywhere is
-    rounded and checked; otherwise the least-norm Aᵀν, ν ≥ 1, over the rows of those comparisons is
-    found over Q: it is such a D, or 0, and then there is none (Stiemke).
+    It is enough to compare neighbouring score levels. The least-norm Aᵀν, ν ≥ 1, over the rows of
+    those comparisons is found over Q: it is such a D, or 0, and then there is none (Stiemke). It
+    is rounded as far as it stays one.
 Reference
     docs/theory.md, section 5, S2.
 """
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 from flint import fmpq_mat
@@ -37,7 +39,7 @@ def comparisons(dataset: AttentionDataset) -> tuple[tuple[int, int, int], ...]:
         for t in score_order(dataset, i):
             levels.setdefault(scores[t], []).append(t)
         ordered = list(levels.values())
-        pairs += [(i, t, s) for high, low in zip(ordered, ordered[1:], strict=False)
+        pairs += [(i, t, s) for high, low in itertools.pairwise(ordered)
                   for t in high for s in low]
     return tuple(pairs)
 

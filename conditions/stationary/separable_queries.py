@@ -3,8 +3,8 @@
 Statement
     ∇L(W) ≠ 0 for every W.
 Hypotheses
-    ℓ' < 0 on the range of the scores; linear head; some u has Y_i u·z_i ≥ 0 for every sample that is
-    not flat, and > 0 for one.
+    ℓ' < 0 on the range of the scores; linear head; some u has Y_i u·z_i ≥ 0 for every sample
+    that is not flat, and > 0 for one.
 Certificate
     `separable_queries`.
 Decision procedure

@@ -1,0 +1,90 @@
+"""One frozen dataclass per certificate kind: data only, to and from JSON-able dicts.
+
+docs/certificates.md says what each kind proves and how it is checked. Indices are 0-based.
+"""
+
+from conditions.certificates.base import (
+    Certificate,
+    Indices,
+    Levels,
+    Matrix,
+    Row,
+    Rows,
+    SparseVector,
+    Triple,
+    Vector,
+)
+from conditions.certificates.ranks import (
+    ExactRank,
+    IndependentFactors,
+    IndependentRows,
+    ModularRank,
+    RowDependency,
+)
+from conditions.certificates.scores import (
+    FlatSamples,
+    OptimalTokens,
+    OptimumTie,
+    ScoreGaps,
+    ScoreLevels,
+    UnequalScores,
+)
+from conditions.certificates.separation import (
+    ExactKKT,
+    Farkas,
+    KKTEnclosure,
+    PrimalDual,
+    QueryClass,
+    QueryCycle,
+    ScaledInverse,
+    Separator,
+    TopologicalOrder,
+)
+from conditions.certificates.stationary import (
+    AllFlat,
+    FirstStepMargins,
+    FirstStepViolation,
+    InjectiveFeatures,
+    MonotoneDirection,
+    SeparableQueries,
+    StationaryAtZero,
+)
+
+__all__ = [
+    "AllFlat",
+    "Certificate",
+    "ExactKKT",
+    "ExactRank",
+    "Farkas",
+    "FirstStepMargins",
+    "FirstStepViolation",
+    "FlatSamples",
+    "IndependentFactors",
+    "IndependentRows",
+    "Indices",
+    "InjectiveFeatures",
+    "KKTEnclosure",
+    "Levels",
+    "Matrix",
+    "ModularRank",
+    "MonotoneDirection",
+    "OptimalTokens",
+    "OptimumTie",
+    "PrimalDual",
+    "QueryClass",
+    "QueryCycle",
+    "Row",
+    "RowDependency",
+    "Rows",
+    "ScaledInverse",
+    "ScoreGaps",
+    "ScoreLevels",
+    "SeparableQueries",
+    "Separator",
+    "SparseVector",
+    "StationaryAtZero",
+    "TopologicalOrder",
+    "Triple",
+    "UnequalScores",
+    "Vector",
+]
