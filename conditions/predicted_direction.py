@@ -40,4 +40,4 @@ def decide(dataset: AttentionDataset, selection: Selection, W: FloatArray, loss:
     value = correlation(W, outcome.float_W)
     return undecided(CONDITION, f"observed: correlation {value:.7f} with W^mm at "
                      f"‖W‖ = {np.linalg.norm(W):.6g}", observed=True, selection=selection,
-                     loss=loss, number=f"observed corr {value:.6f}")
+                     loss=loss, number=f"corr {value:.7f}")

@@ -88,13 +88,15 @@ def test_causal_makes_every_prefix_a_sample():
 
 
 @pytest.mark.parametrize(("changes", "name"), [
-    ({"X": []}, "X"), ({"X": 3}, "X"), ({"X": "abc"}, "X"), ({"X": {0: 1}}, "X"), ({"X": None}, "X"),
+    ({"X": []}, "X"), ({"X": 3}, "X"), ({"X": "abc"}, "X"), ({"X": {0: 1}}, "X"),
+    ({"X": None}, "X"),
     ({"X": np.array(3.0)}, "X"), ({"X": np.array([X[0], None], dtype=object)}, "X"),
     ({"X": [X[0], 5]}, "X[1]"), ({"X": [X[0], [[1, 2]]]}, "X[1]"), ({"X": [X[0], []]}, "X[1]"),
     ({"X": [X[0], [[1, 2], {3, 4}]]}, "X[1][1]"), ({"X": [X[0], [[1, 2], 3]]}, "X[1][1]"),
     ({"X": [X[0], [[1, 2], [3]]]}, "X[1][1]"), ({"X": [X[0], [[1, 2], [3, 4, 5]]]}, "X[1][1]"),
     ({"X": [X[0], [[1, 2], [3, float("nan")]]]}, "X[1][1][1]"),
-    ({"X": [X[0], [[1, 2], ["x", 4]]]}, "X[1][1][0]"), ({"X": [X[0], [[1, 2], [3, [4]]]]}, "X[1][1][1]"),
+    ({"X": [X[0], [[1, 2], ["x", 4]]]}, "X[1][1][0]"),
+    ({"X": [X[0], [[1, 2], [3, [4]]]]}, "X[1][1][1]"),
     ({"Y": [1]}, "Y"), ({"Y": [1, 0]}, "Y[1]"), ({"Y": [True, 1]}, "Y[0]"), ({"Y": 1}, "Y"),
     ({"Y": [1, "-1.5"]}, "Y[1]"), ({"z": [[1, 0]]}, "z"), ({"z": [[1, 0], [1]]}, "z[1]"),
     ({"z": [[1, 0], [1, "1/0"]]}, "z[1][1]"), ({"z": [1, 2]}, "z[0]"), ({"v": []}, "v"),
@@ -109,7 +111,8 @@ def test_refused_by_name(changes, name):
 
 @pytest.mark.parametrize(("index", "name"), [
     (2, "query_index[0]"), (-3, "query_index[0]"), ([0, 3], "query_index[1]"), ([0], "query_index"),
-    (True, "query_index[0]"), ([0, 1.0], "query_index[1]"), (None, "query_index"), ("0", "query_index")])
+    (True, "query_index[0]"), ([0, 1.0], "query_index[1]"), (None, "query_index"),
+    ("0", "query_index")])
 def test_self_attention_refuses(index, name):
     with pytest.raises(InvalidInput) as caught:
         AttentionDataset.self_attention(X, Y, V, index)

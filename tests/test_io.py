@@ -1,84 +1,36 @@
-import io
 import json
-import os
-import random
-import stat
-import struct
-import time
-import zipfile
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from io_samples import (
+    PLAIN,
+    RAGGED,
+    RNG,
+    SMALL,
+    STACK,
+    V,
+    X,
+    Y,
+    Z,
+    json_file,
+    npy,
+    npz_file,
+    refused,
+)
 
-from conditions import AttentionDataset, InvalidInput
+from conditions import AttentionDataset
 from verifier.io import (
-    fields,
-    files,
-    json_data,
     load_array,
     load_dataset,
     load_datasets,
     load_factored_start,
     load_npy,
     load_start,
-    npz,
     save_dataset,
-    write_atomically,
 )
-
-RNG = np.random.default_rng(7)
-X = RNG.normal(size=(3, 4, 2))
-Y = np.array([1, -1, 1])
-Z = RNG.normal(size=(3, 2))
-V = RNG.normal(size=2)
-PLAIN = {"X": X, "Y": Y, "z": Z, "v": V}
-STACK = {"X": np.stack([X, 2 * X]), "Y": np.stack([Y, -Y]), "z": np.stack([Z, 3 * Z]),
-         "v": np.stack([V, -V])}
-RAGGED = AttentionDataset.build([X[0], X[1][:2], X[2][:3]], Y, Z, V)
-SMALL = {"X": [[[1, 0], [0, 1]]], "Y": [1], "z": [[1, 2]], "v": [1, 3]}
-
-
-def npz_file(folder, arrays, name="data.npz"):
-    np.savez(folder / name, **arrays)
-    return folder / name
-
-
-def json_file(folder, document, name="data.json"):
-    text = document if isinstance(document, str | bytes) else json.dumps(document)
-    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    return folder / name
-
-
-def zip_file(folder, entries, name="data.npz", method=zipfile.ZIP_STORED):
-    with zipfile.ZipFile(folder / name, "w", method) as archive:
-        for entry, payload in entries.items():
-            archive.writestr(entry, payload)
-    return folder / name
-
-
-def npy(array):
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    return buffer.getvalue()
-
-
-def npy_with(header, data=b"", version=1):
-    width = "<H" if version == 1 else "<I"
-    text = header.encode("latin1")
-    return b"\x93NUMPY" + bytes([version, 0]) + struct.pack(width, len(text)) + text + data
-
-
-def refused(call, *arguments, name=None, match=None):
-    with pytest.raises(InvalidInput, match=match) as caught:
-        call(*arguments)
-    assert len(str(caught.value).splitlines()) == 1
-    if name is not None:
-        assert caught.value.name == name
-    return caught.value
-
 
 # Round trips ---------------------------------------------------------------------------------
 
@@ -90,7 +42,8 @@ floats = st.floats(allow_nan=False, allow_infinity=False)
 def datasets_of(entries):
     def of(d):
         vector = st.lists(entries, min_size=d, max_size=d)
-        sample = st.tuples(st.lists(vector, min_size=2, max_size=4), st.sampled_from([1, -1]), vector)
+        tokens = st.lists(vector, min_size=2, max_size=4)
+        sample = st.tuples(tokens, st.sampled_from([1, -1]), vector)
         return st.builds(
             lambda samples, v: AttentionDataset.build(*map(list, zip(*samples, strict=True)), v),
             st.lists(sample, min_size=1, max_size=3), vector)
@@ -124,7 +77,8 @@ def test_stacks_round_trip(tmp_path, suffix):
 
 
 def test_json_stacks_need_no_common_shape(tmp_path):
-    trials = [RAGGED, AttentionDataset.build(**SMALL), AttentionDataset.build([[[1], [2]]], [1], [[3]], [4])]
+    trials = [RAGGED, AttentionDataset.build(**SMALL),
+              AttentionDataset.build([[[1], [2]]], [1], [[3]], [4])]
     save_dataset(trials, tmp_path / "stack.json")
     assert [t.fingerprint for t in load_datasets(tmp_path / "stack.json")] == [
         t.fingerprint for t in trials]
@@ -150,7 +104,8 @@ def test_save_refuses(tmp_path):
 # What is accepted ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f8", ">f4", "<i8", ">i2", "|i1", "|u1", "<u8"])
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f8", ">f4", "<i8", ">i2", "|i1", "|u1",
+                                   "<u8"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_arrays_of_any_real_type(tmp_path, dtype, order):
     whole = np.asarray(np.abs(X) * 9, dtype=dtype, order=order)
@@ -183,7 +138,8 @@ def test_padding(tmp_path):
 
 @pytest.mark.parametrize("index", [2, -1, [0, 1, -1]])
 def test_query_index_means_self_attention(tmp_path, index):
-    arrays = {"X": X, "Y": Y, "v": V, "query_index": np.array(index), "lengths": np.array([4, 3, 3])}
+    arrays = {"X": X, "Y": Y, "v": V, "query_index": np.array(index),
+              "lengths": np.array([4, 3, 3])}
     ragged = [X[0], X[1][:3], X[2][:3]]
     expected = AttentionDataset.self_attention(ragged, Y, V, index).fingerprint
     assert load_dataset(npz_file(tmp_path, arrays)).fingerprint == expected
@@ -238,7 +194,8 @@ def test_starts_come_with_the_data(tmp_path):
 
 
 @pytest.mark.parametrize(("start", "name"), [
-    ([[1, 2]], "W0"), ([[1, 2], [3]], "W0"), ([1, 2], "W0"), (3, "W0"), ([[1, 2, 3], [4, 5, 6]], "W0"),
+    ([[1, 2]], "W0"), ([[1, 2], [3]], "W0"), ([1, 2], "W0"), (3, "W0"),
+    ([[1, 2, 3], [4, 5, 6]], "W0"),
     ([[1, 2], [3, 0.1]], "W0[1][1]"), ([[1, 2], [3, "1/3"]], "W0[1][1]"), ([[1, 2], None], "W0[1]"),
     ([[1, 2], [3, True]], "W0[1][1]"), ("x", "W0"), ([[1, 2], ["1e400", 1]], "W0[1][0]"),
     ([[[1, 2], [3, 4]]], "W0"), ([], "W0")])
@@ -299,7 +256,8 @@ def nan_at(*where):
     ({"Y": np.array([1, np.inf, 1])}, "Y[1]"),
     ({"z": Z[0]}, "z"), ({"z": Z[:, :1]}, "z[0]"), ({"z": Z[:2]}, "z"), ({"z": Z[None]}, "z"),
     ({"v": V[:1]}, "X[0][0]"), ({"v": V[None]}, "v"), ({"v": np.array(1.0)}, "v"),
-    ({"lengths": np.array([4, 1, 3])}, "lengths[1]"), ({"lengths": np.array([4, 5, 3])}, "lengths[1]"),
+    ({"lengths": np.array([4, 1, 3])}, "lengths[1]"),
+    ({"lengths": np.array([4, 5, 3])}, "lengths[1]"),
     ({"lengths": np.array([4, 2])}, "lengths"), ({"lengths": np.array([4, 2.5, 3])}, "lengths[1]"),
     ({"lengths": np.array([4, np.nan, 3])}, "lengths[1]"), ({"lengths": np.array(4)}, "lengths"),
     ({"z": None, "query_index": np.array([0, 4, 0])}, "query_index[1]"),
@@ -325,325 +283,12 @@ def test_stacks_are_refused_by_name(tmp_path, changes, name):
     ({"X": [[[1, 0], [0, True]]]}, "X[0][1][1]"), ({"X": [[[1, 0], [0, {}]]]}, "X[0][1][1]"),
     ({"X": [[[1, 0], [0, [1]]]]}, "X[0][1][1]"), ({"X": [[[1, 0]]]}, "X[0]"), ({"X": "x"}, "X"),
     ({"X": {"0": 1}}, "X"), ({"Y": ["1/2"]}, "Y[0]"), ({"Y": [None]}, "Y[0]"), ({"Y": 1}, "Y"),
-    ({"z": [["1/0", 1]]}, "z[0][0]"), ({"z": None}, "z"), ({"v": []}, "v"), ({"v": ["1e30000", 1]}, "v[0]"),
-    ({"lengths": ["x"]}, "lengths[0]"), ({"lengths": [True]}, "lengths[0]"), ({"lengths": []}, "lengths"),
-    ({"X": ["a", "b"], "lengths": [2, 2]}, "X"), ({"X": [[[1, 0], [0, 1]], 3], "lengths": [2, 2]}, "X[1]"),
+    ({"z": [["1/0", 1]]}, "z[0][0]"), ({"z": None}, "z"), ({"v": []}, "v"),
+    ({"v": ["1e30000", 1]}, "v[0]"),
+    ({"lengths": ["x"]}, "lengths[0]"), ({"lengths": [True]}, "lengths[0]"),
+    ({"lengths": []}, "lengths"),
+    ({"X": ["a", "b"], "lengths": [2, 2]}, "X"),
+    ({"X": [[[1, 0], [0, 1]], 3], "lengths": [2, 2]}, "X[1]"),
     ({"query_index": 0}, "z"), ({"query_indx": 0}, "field")])
 def test_json_is_refused_by_name(tmp_path, changes, name):
     refused(load_dataset, json_file(tmp_path, {**SMALL, **changes}), name=name)
-
-
-# What is refused: files ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("suffix", ["npz", "json"])
-def test_what_is_no_file(tmp_path, suffix):
-    path = tmp_path / f"data.{suffix}"
-    refused(load_dataset, path, name="data file", match="must exist")
-    path.write_bytes(b"")
-    refused(load_dataset, path, name="data file", match="must not be empty")
-    path.unlink()
-    path.mkdir()
-    refused(load_dataset, path, name="data file", match="regular file|directory")
-    refused(load_dataset, path / "x" / f"y.{suffix}", match="must exist")
-    refused(load_dataset, f"a\0b.{suffix}", match="spell")
-    refused(load_dataset, f"a\ud800b.{suffix}", match="spell")
-    refused(load_dataset, f"{'x' * 5000}.{suffix}", match="readable")
-    loop = tmp_path / f"loop.{suffix}"
-    loop.symlink_to(loop)
-    refused(load_dataset, loop, match="readable")
-    refused(load_dataset, tmp_path / "data.txt", match=r"\.npz or \.json")
-    refused(load_dataset, tmp_path / "data", match=r"\.npz or \.json")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
-@pytest.mark.parametrize("suffix", ["npz", "json"])
-def test_a_pipe_is_refused_without_waiting(tmp_path, suffix):
-    os.mkfifo(tmp_path / f"pipe.{suffix}")
-    refused(load_dataset, tmp_path / f"pipe.{suffix}", match="regular file")
-    refused(write_atomically, tmp_path / f"pipe.{suffix}", "x", match="device or pipe")
-
-
-@pytest.mark.parametrize("suffix", ["npz", "json"])
-def test_permission_denied(tmp_path, monkeypatch, suffix):
-    def denied(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(files.os, "open", denied)
-    refused(load_dataset, tmp_path / f"data.{suffix}", match="Permission denied")
-
-
-@pytest.mark.parametrize("text", [
-    "{", "[", "", " ", "null", "3", '"x"', "[1]", "[]", "{}", '{"X": }', "{'X': 1}", '{"X": 01}',
-    '{"X": 1,}', '{"X": NaN}', '{"X": -Infinity}', '{"X": 1} x', '{"X": [1], "X": [2]}',
-    '{"a": {"b": 1, "b": 2}}', '{"X": "\x01"}', '{"X": "\\ud8', b"\xff\xfe{\0}\0", b'{"\xff": 1}',
-    b"\0", "[" * 100_000, '{"X": ' + "[" * 50 + "]" * 50 + "}", '{"a":' * 500 + "1" + "}" * 500])
-def test_damaged_json(tmp_path, text):
-    refused(load_dataset, json_file(tmp_path, text or b" "))
-
-
-def test_depth_is_counted(tmp_path):
-    path = json_file(tmp_path, json.dumps({**SMALL, "deep": None}).replace(
-        "null", "[" * 31 + "]" * 31))
-    assert load_dataset(path).n == 1
-    path = json_file(tmp_path, path.read_text().replace("[[[[[", "[[[[[[").replace("]]]]]", "]]]]]]"))
-    refused(load_dataset, path, match="deeper than 32")
-
-
-def test_enormous_numbers_are_refused_at_once(tmp_path):
-    for digits in ("9" * 10**8, "0." + "9" * 10**7, f'"{"9" * 10**7}"'):
-        path = json_file(tmp_path, json.dumps(SMALL).replace("3", digits))
-        begin = time.perf_counter()
-        refused(load_dataset, path, name="v[1]", match="100,000 characters")
-        assert time.perf_counter() - begin < 10
-        path.unlink()
-
-
-def test_many_numbers_with_large_exponents_are_refused(tmp_path):
-    path = json_file(tmp_path, {**SMALL, "v": ["1e20000"] * 20_000})
-    refused(load_dataset, path, match="large exponents")
-    hexadecimal = json_file(tmp_path, {**SMALL, "extra": ["0x1.e1234p+3"] * 20_000})
-    assert load_dataset(hexadecimal).n == 1
-
-
-def test_limits_of_size(tmp_path, monkeypatch):
-    path = json_file(tmp_path, SMALL)
-    monkeypatch.setattr(json_data, "MAX_VALUES", 5)
-    refused(load_dataset, path, match="at most 5 values")
-    monkeypatch.setattr(json_data, "MAX_BYTES", 10)
-    refused(load_dataset, path, match="at most 10 bytes")
-    path = npz_file(tmp_path, STACK)
-    monkeypatch.setattr(fields, "MAX_NUMBERS", 24 + 3 + 6 + 2)
-    assert load_dataset(path, 1).n == 3
-    refused(load_datasets, path, match="70 numbers")
-    monkeypatch.setattr(fields, "MAX_FIELDS", 3)
-    refused(load_dataset, path, 1, name="fields")
-    monkeypatch.setattr(npz, "MAX_BYTES", 600)
-    refused(load_dataset, path, match="at most 600 bytes")
-
-
-def test_memory_errors_are_reported(tmp_path, monkeypatch):
-    def exhausted(*_):
-        raise MemoryError
-
-    monkeypatch.setattr(fields, "read_json", exhausted)
-    refused(load_dataset, tmp_path / "a.json", match="fit in memory")
-
-
-# What is refused: archives ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("array", [
-    np.array([None]), np.array([[1, "x"]], dtype=object), np.array(["1"]), np.array([b"1"]),
-    np.array([True, False]), np.array([1j]), np.array([1.0], dtype=np.longdouble),
-    np.array([(1, 2.0)], dtype=[("a", int), ("b", float)]), np.array(["2020-01-01"], dtype="M8[D]"),
-    np.zeros(1, dtype="V4")], ids=lambda array: str(array.dtype))
-def test_types_that_are_no_numbers(tmp_path, array):
-    refused(load_dataset, npz_file(tmp_path, {**PLAIN, "v": array}), name="v")
-
-
-def test_nothing_is_unpickled(tmp_path):
-    class Trap:
-        def __reduce__(self):
-            return (os.mkdir, (str(tmp_path / "sprung"),))
-
-    trap = np.empty((3, 4, 2), dtype=object)
-    trap[:] = Trap()
-    refused(load_dataset, npz_file(tmp_path, {**PLAIN, "X": trap}), name="X")
-    assert not (tmp_path / "sprung").exists()
-
-
-HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4, 2), }"
-
-
-@pytest.mark.parametrize("payload", [
-    npy_with(HEADER, X.tobytes()), npy_with(HEADER, X.tobytes(), 2), npy_with(HEADER, X.tobytes(), 3),
-    npy_with("{ 'shape':(3,4,2),'descr' :'<f8' , 'fortran_order':False}  \n", X.tobytes()),
-    npy_with(HEADER.replace("False", "True"), X.tobytes("F"))])
-def test_headers_of_other_writers(tmp_path, payload):
-    path = zip_file(tmp_path, {"X.npy": payload, "Y.npy": npy(Y), "z.npy": npy(Z), "v.npy": npy(V)})
-    assert load_dataset(path).fingerprint == AttentionDataset.build(X, Y, Z, V).fingerprint
-
-
-@pytest.mark.parametrize("payload", [
-    b"", b"\x93NUMPY", npy_with("", X.tobytes()), npy_with(HEADER, X.tobytes(), 9),
-    npy_with(HEADER, X.tobytes()[:-1]), npy_with(HEADER, X.tobytes() + b"\0"), npy_with(HEADER),
-    npy_with(HEADER.replace("3, 4, 2", "10**9,")), npy_with(HEADER.replace("3, 4, 2", "999999999999,")),
-    npy_with(HEADER.replace("3, 4, 2", "9" * 19 + ",")), npy_with(HEADER.replace("3, 4, 2", "1, " * 40)),
-    npy_with(HEADER.replace("3, 4, 2", "-1, 4, 2"), X.tobytes()),
-    npy_with(HEADER.replace("3, 4, 2", "0, 999999999999999")),
-    npy_with(HEADER.replace("3, 4, 2", "3 4, 2"), X.tobytes()),
-    npy_with(HEADER.replace("<f8", "|O"), X.tobytes()), npy_with(HEADER.replace("False", "0"), X.tobytes()),
-    npy_with(HEADER.replace("'shape'", "'descr'"), X.tobytes()),
-    npy_with(HEADER.replace("'shape': (3, 4, 2), ", ""), X.tobytes()),
-    npy_with("__import__('os').abort()"), npy_with("{" * 9000), npy_with(" " * 60_000, X.tobytes()),
-    npy_with("{" + " " * 9_990 + "'", X.tobytes()), npy_with(HEADER, X.tobytes())[:40]])
-def test_damaged_arrays(tmp_path, payload):
-    path = zip_file(tmp_path, {"X.npy": payload, "Y.npy": npy(Y), "z.npy": npy(Z), "v.npy": npy(V)})
-    refused(load_dataset, path, name="X")
-
-
-def bytes_of(folder, arrays=PLAIN):
-    return npz_file(folder, arrays).read_bytes()
-
-
-def test_archives_that_are_none(tmp_path):
-    path = tmp_path / "data.npz"
-    whole = bytes_of(tmp_path)
-    for content in (b"x", b"PK\x05\x06" + bytes(18), b"x" * 1000, npy(X), json.dumps(SMALL).encode(),
-                    whole[:-1], whole[:-22], whole[22:], whole + b"\0" * 30):
-        path.write_bytes(content)
-        refused(load_dataset, path)
-
-
-def test_odd_members(tmp_path):
-    entries = {f"{name}.npy": npy(array) for name, array in PLAIN.items()}
-    refused(load_dataset, zip_file(tmp_path, {**entries, "README": b"x"}), match=r"\.npy entries")
-    refused(load_dataset, zip_file(tmp_path, entries, method=zipfile.ZIP_BZIP2), match="deflated")
-    path = zip_file(tmp_path, entries)
-    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("X.npy", npy(2 * X))
-    refused(load_dataset, path, match="not two")
-    many = {f"a{i}.npy": b"" for i in range(npz.MAX_MEMBERS + 1)}
-    refused(load_dataset, zip_file(tmp_path, many), match="at most 1000 arrays")
-
-
-def test_encrypted_members(tmp_path):
-    content = bytearray(bytes_of(tmp_path))
-    content[content.find(b"PK\x01\x02") + 8] |= 1
-    (tmp_path / "data.npz").write_bytes(content)
-    refused(load_dataset, tmp_path / "data.npz", match="encrypted")
-
-
-def test_bombs_are_refused_before_they_expand(tmp_path):
-    entries = {f"{name}.npy": npy(array) for name, array in PLAIN.items()}
-    bomb = {**entries, "W0.npy": bytes(npz.BOMB_BYTES)}
-    path = zip_file(tmp_path, bomb, method=zipfile.ZIP_DEFLATED)
-    assert path.stat().st_size < 1 << 18
-    refused(load_dataset, path, match="must not expand")
-    zeros = zip_file(tmp_path, {**entries, "W0.npy": npy(np.zeros((2, 2)))},
-                     method=zipfile.ZIP_DEFLATED)
-    assert load_start(zeros).tolist() == [[0, 0], [0, 0]]
-
-
-@pytest.mark.parametrize("declared", [200, 1 << 20, (1 << 30) + 1, 0xFFFFFFFE])
-def test_declared_sizes_are_not_believed(tmp_path, declared):
-    path = zip_file(tmp_path, {"X.npy": npy(np.zeros((3, 400, 2))), "Y.npy": npy(Y), "z.npy": npy(Z),
-                               "v.npy": npy(V)}, method=zipfile.ZIP_DEFLATED)
-    content = bytearray(path.read_bytes())
-    place = content.find(b"PK\x01\x02") + 24
-    content[place:place + 4] = struct.pack("<I", declared)
-    path.write_bytes(content)
-    refused(load_dataset, path)
-
-
-def mutated(rng, content):
-    """*content* with a few bytes flipped, dropped, added, or cut off."""
-    changed = bytearray(content)
-    for _ in range(rng.choice([1, 1, 2, 5])):
-        place = rng.randrange(len(changed))
-        action = rng.randrange(5)
-        if action <= 1:
-            changed[place] ^= 1 << rng.randrange(8)
-        elif action == 2:
-            del changed[place:place + rng.randrange(1, 9)]
-        elif action == 3:
-            changed[place:place + 4] = rng.choice([b"\xff" * 4, b"\0" * 4, b"]", b"9e9", b"\0\0\0\x80"])
-        else:
-            del changed[max(place, 1):]
-        changed = changed or bytearray(b"x")
-    return bytes(changed)
-
-
-@pytest.mark.parametrize("kind", ["stored", "deflated", "directory", "header", "json"])
-def test_damage_is_refused_or_harmless(tmp_path, kind):
-    rng = random.Random(kind)
-    save_dataset([RAGGED, RAGGED], tmp_path / "good.npz")
-    save_dataset([RAGGED, RAGGED], tmp_path / "good.json")
-    with zipfile.ZipFile(tmp_path / "good.npz") as archive:
-        entries = {name: archive.read(name) for name in archive.namelist()}
-    deflated = (tmp_path / "good.npz").read_bytes()
-    stored = zip_file(tmp_path, entries).read_bytes()
-    text = (tmp_path / "good.json").read_bytes()
-    path = tmp_path / ("data.json" if kind == "json" else "data.npz")
-    directory = stored.find(b"PK\x01\x02")
-    outcomes = {"refused": 0, "same": 0, "other": 0}
-    for _ in range(800):
-        if kind == "header":
-            header = mutated(rng, entries["X.npy"][:128]) + entries["X.npy"][128:]
-            zip_file(tmp_path, {**entries, "X.npy": header})
-        else:
-            path.write_bytes({
-                "stored": lambda: mutated(rng, stored), "deflated": lambda: mutated(rng, deflated),
-                "directory": lambda: stored[:directory] + mutated(rng, stored[directory:]),
-                "json": lambda: mutated(rng, text)}[kind]())
-        try:
-            trials = load_datasets(path)
-        except InvalidInput as error:
-            assert len(str(error).splitlines()) == 1
-            outcomes["refused"] += 1
-        else:
-            same = [t.fingerprint for t in trials] == [RAGGED.fingerprint] * 2
-            outcomes["same" if same else "other"] += 1
-    assert outcomes["refused"] > 400
-    # The checksums of an archive leave no room for other data.
-    if kind in ("stored", "deflated", "directory"):
-        assert outcomes["other"] == 0
-
-
-# Writing ---------------------------------------------------------------------------------------
-
-
-def test_content_of_three_kinds(tmp_path):
-    for content in ("ü", "ü".encode(), lambda file: file.write("ü".encode())):
-        write_atomically(tmp_path / "a", content)
-        assert (tmp_path / "a").read_text(encoding="utf-8") == "ü"
-        assert [path.name for path in tmp_path.iterdir()] == ["a"]
-
-
-def test_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    path = tmp_path / "a"
-    path.write_text("old")
-
-    def broken(file):
-        file.write(b"half")
-        raise KeyError("mine")
-
-    def full(file):
-        file.write(b"half")
-        raise OSError(28, "No space left on device")
-
-    with pytest.raises(KeyError, match="mine"):
-        write_atomically(path, broken)
-    refused(write_atomically, path, full, name="output file", match="No space left")
-    monkeypatch.setattr(files.os, "replace", full_replace)
-    refused(write_atomically, path, "new", match="Permission denied")
-    assert path.read_text() == "old"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
-
-
-def full_replace(*_):
-    raise PermissionError(13, "Permission denied")
-
-
-def test_places_that_cannot_be_written(tmp_path):
-    (tmp_path / "file").write_text("x")
-    for place in (tmp_path, tmp_path / "missing" / "a", tmp_path / "file" / "a", "", "a\0b", "/dev/null",
-                  "x" * 5000, f"{tmp_path}/missing/"):
-        refused(write_atomically, place, "x", name="output file")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-
-
-def test_links_are_written_through_and_permissions_kept(tmp_path):
-    (tmp_path / "a").write_text("old")
-    (tmp_path / "a").chmod(0o640)
-    (tmp_path / "link").symlink_to("a")
-    write_atomically(tmp_path / "link", "new")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "a").read_text() == "new"
-    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
-    write_atomically(tmp_path / "b", "new")
-    umask = os.umask(0)
-    os.umask(umask)
-    assert stat.S_IMODE((tmp_path / "b").stat().st_mode) == 0o666 & ~umask

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conditions.errors import InvalidInput
-from conditions.exact.numbers import MAX_CHARACTERS, number_to_json, rational, to_float
+from conditions.exact.numbers import (
+    MAX_CHARACTERS,
+    number_to_json,
+    rational,
+    round_dyadic,
+    to_float,
+)
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 integers = st.integers(-10**40, 10**40)
@@ -75,7 +81,8 @@ def test_spellings_agree_with_python(text):
     (np.float32(0.1), Fraction(13421773, 2**27)), (np.float16(0.1), Fraction(819, 8192)),
     (fmpz(5), Fraction(5)), (fmpq(5, 3), Fraction(5, 3)), (10**5000, Fraction(10**5000)),
     ("-3/6", Fraction(-1, 2)), ("+1/2", Fraction(1, 2)), ("0/5", Fraction(0)), (" 7 ", Fraction(7)),
-    (".5", Fraction(1, 2)), ("-.5", Fraction(-1, 2)), ("+5.", Fraction(5)), ("1e-3", Fraction(1, 1000)),
+    (".5", Fraction(1, 2)), ("-.5", Fraction(-1, 2)), ("+5.", Fraction(5)),
+    ("1e-3", Fraction(1, 1000)),
     ("-1.25E+2", Fraction(-125)), ("0x.8", Fraction(1, 2)), ("-0x1.8p+1", Fraction(-3)),
     ("0X1P3", Fraction(8)), ("9" * 5000, Fraction(10**5000 - 1)), (Decimal("-0.0"), Fraction(0)),
     (sympy.Rational(1, 3), Fraction(1, 3)), (sympy.Integer(4), Fraction(4)),
@@ -97,7 +104,8 @@ def test_limits_are_inclusive(text):
     Decimal("Infinity"), Decimal("1e30000"), sympy.pi, sympy.oo, sympy.nan, sympy.Symbol("x"),
     "", " ", ".", "1/0", "1/-2", "1/2/3", "1.5/2", "1_000", "٣", "１", "nan", "inf", "0x", "0x.p1",
     "0x_1", "1e", "e5", "--1", "1\x00", "1 2", "1e20001", "1e-20001", "1e999999999",
-    "1e9999999999", "0x1p20001", "0x1p-99999", "9" * (MAX_CHARACTERS + 1)], ids=lambda value: type(value).__name__)
+    "1e9999999999", "0x1p20001", "0x1p-99999", "9" * (MAX_CHARACTERS + 1)],
+    ids=lambda value: type(value).__name__)
 def test_refused_in_one_line(value):
     with pytest.raises(InvalidInput) as caught:
         rational(value, "X[0][1]")
@@ -118,3 +126,12 @@ def test_to_float_at_the_ends_of_the_range():
     assert to_float(-fmpq(2) ** 2000) == -math.inf
     assert to_float(fmpq(1, 2) ** 1075) == 0.0
     assert to_float(fmpq(3, 2) * fmpq(1, 2) ** 1074) == 1e-323
+
+
+@given(st.one_of(fractions, dyadics), st.integers(1, 80))
+def test_round_dyadic_is_near_and_short(value, bits):
+    rounded = fraction(round_dyadic(rational(value), bits))
+    assert rounded.denominator.bit_count() == 1
+    assert abs(rounded - value) <= abs(value) / 2**bits
+    odd = abs(rounded.numerator) // max(rounded.numerator & -rounded.numerator, 1)
+    assert odd.bit_length() <= bits + 1

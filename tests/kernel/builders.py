@@ -87,7 +87,7 @@ EPSILON = Fraction(1, 2**30)
 
 
 def enclosure(support, size=2):
-    """The `kkt_enclosure` of DIAGONAL and REPEATED, α = 0: K is the identity on rows (0,1), (1,1)."""
+    """The `kkt_enclosure` of DIAGONAL and REPEATED, α = 0: K = I on the rows (0, 1), (1, 1)."""
     total = size * (1 - EPSILON)
     return {"kind": "kkt_enclosure", "rows": [[0, 1], [1, 1]], "multipliers": [SHORT, SHORT],
             "inverse": {"exponent": -10, "entries": [[1023, 0], [0, 1023]]}, "support": support,

@@ -90,7 +90,7 @@ def descend(datasets: AttentionDataset | Sequence[AttentionDataset], *,
     threads: workers, by default one per CPU; the result does not depend on it.
     seconds, stop: end after a time, or once ``stop()`` is true (asked every 0.05 s); an interrupt
     from the keyboard does the same. The iterates reached are returned as ``stopped``.
-    progress: show a bar on stderr in runs of more than a second.
+    progress: show a bar in runs of more than a second, if stderr is a terminal.
 
     The direction of every step is that of the gradient to rounding, at any ‖W‖ (see
     `verifier.descent.gradient`). Datasets may differ in shape. Raises ``InvalidInput``.

@@ -137,7 +137,7 @@ def _lanes_faster(group: Sequence[Trial]) -> bool:
     T = max(max(trial.dataset.lengths) for trial in group)
     d = group[0].dataset.d
     products = 2 * n * T * d + 2 * n * d * d
-    return 0.0011 * products < len(group) * (60 + 0.0003 * products)
+    return 0.0009 * products < len(group) * (55 + 0.00018 * products)
 
 
 # Driving ------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def _watch(futures: Sequence[Future[None]], cancel: threading.Event,
 
 
 class _Bar:
-    """A progress bar on stderr that appears once a run has taken more than a second."""
+    """A progress bar, if stderr is a terminal, once a run has taken more than a second."""
 
     def __init__(self, stack: ExitStack, work: Sequence[Block], iterations: int) -> None:
         self._stack, self._work = stack, work
@@ -201,8 +201,9 @@ class _Bar:
         if self._progress is None:
             if time.monotonic() < self._appears:
                 return
+            console = Console(stderr=True)
             self._progress = self._stack.enter_context(
-                Progress(console=Console(stderr=True), transient=True))
+                Progress(console=console, transient=True, disable=not console.is_terminal))
             self._task = self._progress.add_task("gradient descent", total=self._total)
         done = sum(block.done * len(block.trials) for block in self._work)
         self._progress.update(self._task, completed=done)

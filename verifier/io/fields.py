@@ -13,7 +13,7 @@ import numpy as np
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.errors import InvalidInput
 from conditions.exact.numbers import rational, to_float
-from verifier.io.files import Path
+from verifier.io.files import Path, shown
 from verifier.io.json_data import read_json
 from verifier.io.npz import Array, read_npz
 
@@ -87,10 +87,10 @@ def read_data_file(path: Path, extra: Collection[str] = ()) -> DataFile:
             fields = read_json(path)
             names = list(fields)
         else:
-            raise InvalidInput("data file", os.fspath(path), "must end in .npz or .json",
+            raise InvalidInput("data file", shown(path), "must end in .npz or .json",
                                "rename or convert it")
     except MemoryError:
-        raise InvalidInput("data file", os.fspath(path), "must fit in memory",
+        raise InvalidInput("data file", shown(path), "must fit in memory",
                            "split the data") from None
     _check_names(names)
     stacked = frozenset(name for name in AXES if name in fields and _stacked(name, fields[name]))

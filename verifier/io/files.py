@@ -14,6 +14,12 @@ from conditions.errors import InvalidInput
 Path = str | os.PathLike[str]
 
 
+def shown(path: Path) -> str:
+    """*path* for an error: its end, which tells files apart, if it is long."""
+    name = os.fspath(path)
+    return name if len(name) <= 55 else "…" + name[-55:]
+
+
 @contextmanager
 def open_regular(path: Path, limit: int) -> Iterator[BinaryIO]:
     """*path* opened for reading, if it is a regular, nonempty file of at most *limit* bytes.
@@ -26,16 +32,17 @@ def open_regular(path: Path, limit: int) -> Iterator[BinaryIO]:
         with _open(name) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise InvalidInput("data file", name, "must be a regular file",
+                raise InvalidInput("data file", shown(name), "must be a regular file",
                                    "give the path of a .npz or .json file")
             if status.st_size > limit:
-                raise InvalidInput("data file", name, f"must have at most {limit:,} bytes, "
+                raise InvalidInput("data file", shown(name), f"must have at most {limit:,} bytes, "
                                    f"has {status.st_size:,}", "split the data")
             if status.st_size == 0:
-                raise InvalidInput("data file", name, "must not be empty", "check the path")
+                raise InvalidInput("data file", shown(name), "must not be empty", "check the path")
             yield file
     except OSError as error:
-        raise InvalidInput("data file", name, f"must be readable ({error.strerror or error})",
+        raise InvalidInput("data file", shown(name),
+                           f"must be readable ({error.strerror or error})",
                            "check the path and its permissions") from None
 
 
@@ -57,7 +64,7 @@ def _check_path(role: str, name: str) -> None:
     except UnicodeEncodeError:
         spelled = b"\0"
     if b"\0" in spelled:
-        raise InvalidInput(role, name, "must be a path that the system can spell",
+        raise InvalidInput(role, shown(name), "must be a path that the system can spell",
                            "check the path")
 
 
@@ -66,7 +73,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
     with open_regular(path, limit) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise InvalidInput("data file", os.fspath(path), f"must have at most {limit:,} bytes",
+        raise InvalidInput("data file", shown(path), f"must have at most {limit:,} bytes",
                            "split the data")
     return data
 
@@ -103,7 +110,8 @@ def write_atomically(path: Path, content: bytes | str | Callable[[BinaryIO], Non
             with suppress(FileNotFoundError, NotADirectoryError):
                 os.unlink(temporary)
     except OSError as error:
-        raise InvalidInput("output file", name, f"must be writable ({error.strerror or error})",
+        raise InvalidInput("output file", shown(name),
+                           f"must be writable ({error.strerror or error})",
                            "check that the directory exists and may be written") from None
 
 
@@ -116,6 +124,6 @@ def _target(name: str) -> tuple[str, int | None]:
     except FileNotFoundError:
         mode = None
     if not os.path.basename(name) or (mode is not None and not stat.S_ISREG(mode)):
-        raise InvalidInput("output file", name, "must not be a directory, device or pipe",
+        raise InvalidInput("output file", shown(name), "must not be a directory, device or pipe",
                            "choose another path")
     return target, None if mode is None else stat.S_IMODE(mode)

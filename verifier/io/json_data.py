@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from typing import Any, NoReturn
 
 from conditions.errors import InvalidInput
-from verifier.io.files import Path, read_bytes
+from verifier.io.files import Path, read_bytes, shown
 
 MAX_BYTES = 1 << 28
 MAX_VALUES = 1 << 24
@@ -27,7 +26,7 @@ def read_json(path: Path) -> dict[str, Any]:
     ``InvalidInput`` for anything that is not a JSON object without duplicate keys, NaN or
     infinities, of at most 256 MiB, 16,777,216 values and depth 32.
     """
-    name = os.fspath(path)
+    name = shown(path)
     data = read_bytes(path, MAX_BYTES)
     if sum(data.count(mark) for mark in b",[{") > MAX_VALUES:
         raise InvalidInput("data file", name, f"must hold at most {MAX_VALUES:,} values",

@@ -14,7 +14,7 @@ from typing import IO, Any, BinaryIO, Literal
 import numpy as np
 
 from conditions.errors import InvalidInput
-from verifier.io.files import Path, open_regular
+from verifier.io.files import Path, open_regular, shown
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Order = Literal["C", "F"]
@@ -50,16 +50,22 @@ def read_npz(path: Path, names: Collection[str]) -> tuple[dict[str, Array], list
     ``InvalidInput``.
     """
     with open_regular(path, MAX_BYTES) as file:
-        _check_end(file, os.fspath(path))
+        name = shown(path)
+        entries = _check_end(file, name)
+        arrays: dict[str, Array] = {}
         try:
             with zipfile.ZipFile(file) as archive:
-                members = _members(archive, os.fspath(path))
-                arrays = {name: _member(archive, info, name)
-                          for name, info in members.items() if name in names}
+                members = _members(archive, entries, name)
+                # Opened even if not wanted: opening compares the two spellings of the name,
+                # and a damaged name must not pass for an absent array.
+                for array, info in members.items():
+                    with archive.open(info) as member:
+                        if array in names:
+                            arrays[array] = _array(member, info.file_size, array)
         except InvalidInput:
             raise
         except _DAMAGE as error:
-            raise InvalidInput("data file", os.fspath(path),
+            raise InvalidInput("data file", name,
                                f"must be an intact .npz archive ({type(error).__name__})",
                                "save it again with numpy.savez") from None
     return arrays, list(members)
@@ -71,8 +77,8 @@ def read_npy(path: Path, name: str) -> Array:
         return _array(file, os.fstat(file.fileno()).st_size, name)
 
 
-def _check_end(file: BinaryIO, name: str) -> None:
-    """Refuse an archive whose directory alone would be a burden, before it is parsed."""
+def _check_end(file: BinaryIO, name: str) -> int:
+    """The number of entries, unless the directory alone would be a burden to parse."""
     size = file.seek(0, os.SEEK_END)
     start = max(size - _END_OF_DIRECTORY.size - 20, 0)
     file.seek(start)
@@ -88,11 +94,15 @@ def _check_end(file: BinaryIO, name: str) -> None:
             or tail[:-len(record)].startswith(b"PK\x06\x07")):
         raise InvalidInput("data file", name, f"must hold at most {MAX_MEMBERS} arrays in a "
                            f"plain zip directory, claims {entries}", "keep the arrays needed")
+    return int(entries)
 
 
-def _members(archive: zipfile.ZipFile, name: str) -> dict[str, zipfile.ZipInfo]:
-    """The ``.npy`` entries by array name, their declared sizes checked."""
+def _members(archive: zipfile.ZipFile, entries: int, name: str) -> dict[str, zipfile.ZipInfo]:
+    """The ``.npy`` entries by array name, their number and declared sizes checked."""
     members: dict[str, zipfile.ZipInfo] = {}
+    if len(archive.infolist()) != entries:
+        raise InvalidInput("data file", name, f"must list the {entries} entries it claims",
+                           "save it again with numpy.savez")
     expanded = packed = 0
     for info in archive.infolist():
         array = info.filename.removesuffix(".npy")
@@ -113,11 +123,6 @@ def _members(archive: zipfile.ZipFile, name: str) -> dict[str, zipfile.ZipInfo]:
         raise InvalidInput("data file", name, f"must not expand to {expanded:,} bytes "
                            f"from {packed:,}", f"stay below {MAX_BYTES:,} bytes, uncompressed")
     return members
-
-
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Array:
-    with archive.open(info) as file:
-        return _array(file, info.file_size, name)
 
 
 def _array(file: IO[bytes], size: int, name: str) -> Array:

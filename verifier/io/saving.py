@@ -13,7 +13,7 @@ from flint import fmpq
 from conditions.dataset import AttentionDataset
 from conditions.errors import InvalidInput
 from conditions.exact.numbers import MAX_CHARACTERS, number_to_json, rational, to_float
-from verifier.io.files import Path, write_atomically
+from verifier.io.files import Path, shown, write_atomically
 from verifier.io.npz import Array
 
 
@@ -39,7 +39,7 @@ def save_dataset(data: AttentionDataset | Sequence[AttentionDataset], path: Path
 
         write_atomically(path, write)
     else:
-        raise InvalidInput("output file", os.fspath(path), "must end in .npz or .json",
+        raise InvalidInput("output file", shown(path), "must end in .npz or .json",
                            "choose one of the two")
 
 

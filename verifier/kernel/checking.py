@@ -15,7 +15,7 @@ from .data import Dataset
 from .kinds import KINDS
 from .linear import dot
 from .numbers import common_denominator, integers
-from .reading import Node, long_integers, parse, read_file
+from .reading import Malformed, Node, long_integers, parse, read_file
 from .refusals import Code, Refusal, Unreadable, shown
 from .statements import CONDITIONS, LOSSES, STATUSES, sentence, subject
 
@@ -98,9 +98,10 @@ def summary(results: list[Result], unreadable: int = 0) -> str:
 
 def _expect_format(top: Node) -> None:
     """Tell a file of another kind (unreadable) from a faulty one of this kind (refused)."""
+    if isinstance(top.value, Malformed) and top.value.code is Code.DUPLICATE_KEY:
+        raise top.refuse(top.value.code, top.value.message)
     if not isinstance(top.value, dict):
-        top.object()  # a repeated key is refused here
-        return
+        raise Unreadable("not a JSON object")
     for name, wanted in (("format", FORMAT), ("version", VERSION)):
         value = top.value.get(name)
         if type(value) is not type(wanted) or value != wanted:

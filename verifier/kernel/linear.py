@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
 
 Row = Sequence[int]
@@ -23,26 +23,32 @@ def _largest(A: Matrix) -> int:
     return max((max(map(abs, row), default=0) for row in A), default=0)
 
 
+def _pack(row: Iterable[int], size: int) -> int:
+    """Σ_c row_c 2^(8 size c), for entries that fit into *size* bytes without sign."""
+    return int.from_bytes(b"".join(x.to_bytes(size, "little") for x in row), "little")
+
+
+def _unpack(packed: int, size: int, count: int) -> list[int]:
+    slots = packed.to_bytes(size * count, "little")
+    return [int.from_bytes(slots[k:k + size], "little") for k in range(0, size * count, size)]
+
+
 def product(A: Matrix, B: Matrix) -> Iterator[list[int]]:
     """The rows of A B, one at a time (Kronecker substitution).
 
     Row j of B is packed into one integer Σ_c B_jc 2^(w c), so that row i of the product is
     Σ_j A_ij·packed_j: few multiplications of long integers instead of many of short ones. Every
-    entry of the product is below `bound` in size; w is wide enough for it with its sign, and
+    entry of the product is at most `bound` in size; w is wide enough for it with its sign, and
     adding 2^(w-1) to each slot makes the slots nonnegative, so that they can be cut apart.
     """
     columns = len(B[0]) if B else 0
-    bound = max(len(B) * _largest(A) * _largest(B), 1)
-    size = bound.bit_length() // 8 + 1  # bytes a slot: 2^(8 size - 1) > bound
+    bound = max(len(B) * _largest(A) * _largest(B), _largest(B), 1)
+    size = bound.bit_length() // 8 + 1  # bytes of a slot: 2^(8 size - 1) > bound
     half = 1 << (8 * size - 1)
-    offset = int.from_bytes(half.to_bytes(size, "little") * columns, "little")
-    packed = [
-        int.from_bytes(b"".join((x + half).to_bytes(size, "little") for x in row), "little")
-        - offset for row in B]
+    offset = _pack([half] * columns, size)
+    packed = [_pack((x + half for x in row), size) - offset for row in B]
     for row in A:
-        slots = (dot(row, packed) + offset).to_bytes(size * columns, "little")
-        yield [int.from_bytes(slots[k:k + size], "little") - half
-               for k in range(0, size * columns, size)]
+        yield [x - half for x in _unpack(dot(row, packed) + offset, size, columns)]
 
 
 def rank(A: Matrix) -> int:
@@ -67,45 +73,49 @@ def rank(A: Matrix) -> int:
     return found
 
 
-def _unit_row(rows: list[list[int]], start: int, column: int, p: int) -> int | None:
-    return next((r for r in range(start, len(rows)) if gcd(rows[r][column], p) == 1), None)
+def _eliminate(A: Matrix, p: int, columns: int) -> list[tuple[int, list[int]]]:
+    """Elimination modulo p, row by row: pivots (column, row with 1 there), columns 0..columns-1.
+
+    Each row loses its entries in the earlier pivots' columns, in their order; then its first
+    unit among the columns is the next pivot, and a row without a unit is dropped. Rows are packed
+    as in `product` and reduced modulo p at the end only: an entry starts below p and grows by less
+    than p² a step.
+    """
+    size = ((len(A) + 1) * p * p).bit_length() // 8 + 1
+    mask = (1 << 8 * size) - 1
+    pivots: list[tuple[int, list[int]]] = []
+    packed_pivots: list[tuple[int, int]] = []
+    for row in A:
+        packed = _pack((x % p for x in row), size)
+        for shift, pivot in packed_pivots:
+            if factor := (packed >> shift & mask) % p:
+                packed += (p - factor) * pivot
+        entries = [x % p for x in _unpack(packed, size, len(row))]
+        column = next((c for c in range(columns) if gcd(entries[c], p) == 1), None)
+        if column is not None:
+            inverse = pow(entries[column], -1, p)
+            entries = [x * inverse % p for x in entries]
+            pivots.append((column, entries))
+            packed_pivots.append((8 * size * column, _pack(entries, size)))
+    return pivots
 
 
 def unit_pivots(A: Matrix, p: int) -> int:
     """The number of pivots that elimination modulo p finds, all of them units modulo p.
 
-    Columns without a unit are passed over. The chosen rows and columns carry a minor that is the
-    product of the pivots modulo p up to sign: a unit, hence not zero. So the rank over the
-    rationals is at least this number, whether p is prime or not.
+    The rows and columns of the pivots carry a minor that is, modulo p and up to sign, the product
+    of the pivots: a unit, hence not zero. So the rank over the rationals is at least this number,
+    whether p is prime or not.
     """
-    rows = [[x % p for x in row] for row in A]
-    found = 0
-    for column in range(len(rows[0]) if rows else 0):
-        at = _unit_row(rows, found, column, p)
-        if at is None:
-            continue
-        rows[found], rows[at] = rows[at], rows[found]
-        inverse = pow(rows[found][column], -1, p)
-        pivot = [x * inverse % p for x in rows[found]]
-        found += 1
-        for r in range(found, len(rows)):
-            if factor := rows[r][column]:
-                rows[r] = [(x - factor * y) % p for x, y in zip(rows[r], pivot, strict=True)]
-    return found
+    return len(_eliminate(A, p, len(A[0]) if A else 0))
 
 
 def solve_modulo(A: Matrix, b: Row, p: int) -> list[int] | None:
     """The x with A x ≡ b modulo p for a square A, or None unless det A is found to be a unit."""
-    rows = [[*(x % p for x in row), y % p] for row, y in zip(A, b, strict=True)]
-    for column in range(len(rows)):
-        at = _unit_row(rows, column, column, p)
-        if at is None:
-            return None
-        rows[column], rows[at] = rows[at], rows[column]
-        inverse = pow(rows[column][column], -1, p)
-        pivot = [x * inverse % p for x in rows[column]]
-        rows[column] = pivot
-        for r, row in enumerate(rows):
-            if r != column and (factor := row[column]):
-                rows[r] = [(x - factor * y) % p for x, y in zip(row, pivot, strict=True)]
-    return [row[-1] for row in rows]
+    pivots = _eliminate([[*row, y] for row, y in zip(A, b, strict=True)], p, len(A))
+    if len(pivots) < len(A):
+        return None
+    x = [0] * len(A)
+    for column, row in reversed(pivots):
+        x[column] = (row[-1] - dot(row[:-1], x)) % p
+    return x

@@ -160,7 +160,8 @@ def logistic_enclosure(x: Fraction, bits: int) -> Enclosure:
 def combination_enclosure(terms: Sequence[tuple[int, Enclosure]], bits: int) -> tuple[int, int]:
     """Integers lo, hi: Σ coefficient·value lies between lo and hi, up to one power of two.
 
-    The terms are added in a unit that is 2^-(bits+64) of the largest or finer, rounded outward.
+    The coefficients are not zero. The terms are added in a unit that is 2^-(bits+64) of the
+    largest or finer, rounded outward.
     """
     top = max(e.exponent + e.hi.bit_length() + c.bit_length() for c, e in terms)
     unit = top - bits - 64

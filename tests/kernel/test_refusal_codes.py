@@ -1,0 +1,41 @@
+"""The list of refusal codes is closed: each has a meaning and a file that is refused with it."""
+
+import pytest
+
+from verifier.kernel import Code, check_text
+from verifier.kernel.refusals import shown
+
+from .corpus import INVALID
+from .test_mutations import OTHER_DATA, TARGETED, WHOLE
+
+
+def test_every_code_has_a_file_in_the_corpus():
+    assert {code for code, _ in INVALID} == {code.name.lower() for code in Code}
+
+
+def test_every_code_has_a_mutation():
+    mutated = {case[-1] for case in (*TARGETED, *OTHER_DATA, *WHOLE)}
+    # These two need more than one changed value, and have tests of their own.
+    assert {code.name for code in Code} - mutated == {"DUPLICATE_KEY", "REPEATED_VERDICT"}
+
+
+@pytest.mark.parametrize("code", Code)
+def test_meaning_is_one_line(code):
+    assert 10 < len(code.value) < 100 and "\n" not in code.value
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (None, "null"), (True, "true"), (0, "0"),
+    pytest.param(10**9999, "an integer of 33216 bits", id="long"),
+    ("\ud800é\n", "'\\ud800\\xe9\\n'"), ("a" * 99, f"'{'a' * 60}'..."), ([1, 2], "a list of 2"),
+    ({}, "an object of 0 fields"), (1.5, "a float")])
+def test_any_value_is_shown_on_one_ascii_line(value, text):
+    assert shown(value) == text
+
+
+def test_refusal_names_code_place_and_reason():
+    (refusal,) = check_text(
+        '{"format": "attsvm-certificate", "version": 1, "run": null, "verdicts": [],'
+        ' "dataset": {"X": [[[1], [0.5]]], "Y": [1], "z": [[1]], "v": [1]}}').refusals
+    assert str(refusal) == ("NOT_A_NUMBER at dataset.X[0][1][0]: "
+                            "'0.5' is a JSON float, which is not exact")

@@ -1,0 +1,5 @@
+"""``python -m verifier`` is the command ``attsvm``."""
+
+from verifier.cli import main
+
+main()

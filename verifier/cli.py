@@ -1,0 +1,198 @@
+"""The command ``attsvm``. Exit codes: 0 done, 1 a certificate was refused, 2 bad input or misuse."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from conditions.dataset import AttentionDataset, FloatArray
+from conditions.errors import InvalidInput
+from conditions.graphs import (
+    EdgeSolution,
+    components,
+    cycle_certificate,
+    order_certificate,
+    selection_graph,
+)
+from conditions.losses import LOSSES
+from conditions.selection import Selection, optimal_selection
+from conditions.separation.frobenius import Infeasible, solve
+from verifier import io
+from verifier.certify import certify
+from verifier.descent import STEP_RULES, Run, descend
+from verifier.kernel.__main__ import main as check_files
+from verifier.report.graph import export_graph
+from verifier.report.terminal import print_report, shown_selection
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help='Decide, with proof, the geometric conditions of "Transformers as Support Vector '
+         'Machines" (arXiv 2308.16898, v1).')
+
+Data = Annotated[Path, typer.Argument(help="Dataset, .npz or .json.", show_default=False)]
+Trial = Annotated[int | None, typer.Option(help="Which dataset of a stack, from 0.")]
+Chosen = Annotated[str, typer.Option(
+    "--selection", help="opt, gd (what the run selects) or token indices I,J,… from 0.")]
+Loss = Annotated[str, typer.Option(help=f"One of {', '.join(LOSSES)}.")]
+Rule = Annotated[str, typer.Option(help=f"One of {', '.join(STEP_RULES)}.")]
+Step = Annotated[float, typer.Option(help="η > 0, constant.")]
+Iterations = Annotated[int, typer.Option(help="Steps of the run; 0 for none.")]
+Start = Annotated[str, typer.Option(help="zero, data (W0 of the data file) or a .npy file.")]
+
+
+@app.command("certify")
+def certify_command(
+        data: Data, trial: Trial = None, selection: Chosen = "opt", loss: Loss = "logistic",
+        rule: Rule = "normalized", step: Step = 0.1, iterations: Iterations = 2000,
+        start: Start = "zero",
+        json: Annotated[Path | None, typer.Option(help="Write the certificate here.")] = None,
+        ) -> None:
+    """Decide every condition of a dataset, run descent on it, report and certify."""
+    dataset = io.load_dataset(data, trial)
+    errors = Console(stderr=True)
+    with errors.status("deciding …") as status:
+        report = certify(
+            dataset, source=_source(data, trial), selection=_selection(selection), loss=loss,
+            rule=rule, step=step, iterations=iterations, start=_start(start, data, trial),
+            said=lambda name: status.update(f"deciding {name} …"))
+    if json is not None:
+        io.write_atomically(json, report.certificate_text())
+    print_report(report)
+    if json is not None:
+        print(f"certificate written to {json}; check it with: attsvm check {json}")
+
+
+@app.command("check")
+def check_command(
+        files: Annotated[list[Path], typer.Argument(help="Certificate files.",
+                                                    show_default=False)],
+        data: Annotated[Path | None, typer.Option(
+            help="Also demand that the certificates are about this dataset.")] = None,
+        trial: Trial = None) -> None:
+    """Re-verify certificates from their files alone, with the standard library."""
+    code = check_files([str(f) if not str(f).startswith("-") else f"./{f}" for f in files])
+    if data is not None and code != 2:
+        code = max(code, _same_dataset(files, io.load_dataset(data, trial)))
+    raise typer.Exit(code)
+
+
+@app.command("descend")
+def descend_command(
+        data: Data,
+        out: Annotated[Path, typer.Option(help="Write the run here, .npz.", show_default=False)],
+        trial: Trial = None, loss: Loss = "logistic", rule: Rule = "normalized", step: Step = 0.1,
+        iterations: Iterations = 2000, start: Start = "zero",
+        keep: Annotated[int, typer.Option(help="Iterates to keep, evenly spread.")] = 0) -> None:
+    """Run gradient descent and keep the run. What it shows is observed, not proved."""
+    if out.suffix != ".npz":
+        raise InvalidInput("--out", str(out), "must end in .npz", "choose such a name")
+    dataset = io.load_dataset(data, trial)
+    kept = sorted({round(k) for k in np.linspace(0, iterations, keep)}) if keep else None
+    run = descend(dataset, rule=rule, step=step, loss=loss, iterations=iterations,
+                  start=_start(start, data, trial), keep=kept, progress=True)
+    io.write_atomically(out, lambda stream: np.savez(stream, **_run_arrays(run)))
+    print(f"{run.outcome}: {run.iterations} steps, ‖W‖ = {np.linalg.norm(run.final):.6g}, "
+          f"selected {shown_selection(run.selected)} (observed); run written to {out}")
+
+
+@app.command("graph")
+def graph_command(
+        data: Data,
+        out: Annotated[Path | None, typer.Option(
+            help="Draw the graph: .svg, .png, .pdf, .dot or .graphml.")] = None,
+        trial: Trial = None, selection: Chosen = "opt") -> None:
+    """Build the token-selection graph: cycles, orders and components, drawn or exported."""
+    dataset = io.load_dataset(data, trial)
+    named = _selection(selection)
+    if named == "gd":
+        alpha = descend(dataset, progress=True).selected
+    else:
+        alpha = optimal_selection(dataset) if isinstance(named, str) else named
+    graph = selection_graph(dataset, alpha, _edges(dataset, alpha))
+    print(f"α = {shown_selection(alpha)}: {graph.number_of_nodes()} distinct tokens, "
+          f"{graph.number_of_edges()} edges, {graph.graph['query_classes']} query classes")
+    cycle, order = cycle_certificate(dataset, alpha), order_certificate(dataset, alpha)
+    if cycle is not None:
+        print(f"infeasible: a cycle of one query class through {list(cycle.edges)} (exact)")
+    elif order is not None:
+        print("feasible: tokens and queries are independent and every query class has a "
+              "topological order (exact)")
+    else:
+        print("no cycle, and the topological-order theorem does not apply: see attsvm certify")
+    parts = [c for found in components(dataset, alpha).values() for c in found if len(c) > 1]
+    print(f"{len(parts)} strongly connected components of more than one token")
+    if out is not None:
+        export_graph(graph, out)
+        print(f"graph written to {out}")
+
+
+def _edges(dataset: AttentionDataset, alpha: Selection) -> dict[tuple[int, int],
+                                                                EdgeSolution] | None:
+    """Margins, multipliers and support flags for the drawing, where W^mm exists."""
+    outcome = solve(dataset, alpha)
+    if isinstance(outcome, Infeasible):
+        return None
+    phi = outcome.features
+    margins = ((phi.float_differences @ outcome.float_W) * phi.float_queries).sum(axis=1)
+    support = set(outcome.support)
+    return {row: EdgeSolution(margin=float(m), support=row in support,
+                              multiplier=outcome.float_multipliers.get(row, 0.0))
+            for row, m in zip(phi.rows, margins, strict=True)}
+
+
+def _source(data: Path, trial: int | None) -> str:
+    return data.name if trial is None else f"{data.name}, trial {trial}"
+
+
+def _selection(text: str) -> str | Selection:
+    """``opt``, ``gd`` or the indices that *text* lists."""
+    if text in ("opt", "gd"):
+        return text
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidInput("--selection", text, "must be opt, gd or token indices I,J,…",
+                           "give one index per sample, from 0") from None
+
+
+def _start(text: str, data: Path, trial: int | None) -> FloatArray | None:
+    """W(0): None for zero, W0 of the data file, or the array of a .npy file."""
+    if text == "zero":
+        return None
+    if text == "data":
+        return io.load_start(data, trial)
+    if text.endswith(".npy"):
+        return io.load_npy(text, "--start")
+    raise InvalidInput("--start", text, "must be zero, data or a .npy file", "choose one")
+
+
+def _run_arrays(run: Run) -> dict[str, object]:
+    return {"rule": run.rule, "step": run.step, "loss": run.loss, "iterations": run.iterations,
+            "outcome": str(run.outcome), "selected": np.array(run.selected),
+            "W0": run.start, "W": run.final,
+            "kept_steps": np.array([k for k, _ in run.kept], dtype=int),
+            "kept_W": np.array([W for _, W in run.kept])}
+
+
+def _same_dataset(files: list[Path], dataset: AttentionDataset) -> int:
+    code = 0
+    for file in files:
+        same = io.load_dataset(file).fingerprint == dataset.fingerprint
+        print(f"{file}: {'is' if same else 'is NOT'} about the dataset {dataset.fingerprint}")
+        code = code if same else 1
+    return code
+
+
+def main() -> None:
+    """Entry point: bad input ends in one line on stderr and exit code 2, as misuse does."""
+    try:
+        app()
+    except InvalidInput as error:
+        print(f"attsvm: {error}", file=sys.stderr)
+        sys.exit(2)

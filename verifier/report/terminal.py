@@ -1,0 +1,123 @@
+"""The terminal rendering of a `Report`: a dataset line, a row per condition, what was proved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from conditions.selection import Selection
+from conditions.verdict import Evidence, Status, Verdict
+from verifier.certify import Report
+
+_STATUS_STYLE = {Status.HOLDS: "bold green", Status.FAILS: "bold red", Status.UNDECIDED: "yellow"}
+_EVIDENCE_STYLE = {Evidence.EXACT: "green", Evidence.ENCLOSED: "cyan", Evidence.OBSERVED: "yellow"}
+
+_LONG = 12
+_WIDE = 140
+
+
+def shown_selection(selection: Selection) -> str:
+    """*selection* in one short line, tokens counted from 0."""
+    if len(selection) <= _LONG:
+        return ",".join(map(str, selection))
+    return ",".join(map(str, selection[:_LONG])) + f",… ({len(selection)})"
+
+
+def dataset_line(report: Report) -> Text:
+    """n, T, d, labels and fingerprint on one line."""
+    dataset = report.dataset
+    short, long = min(dataset.lengths), max(dataset.lengths)
+    T = str(short) if short == long else f"{short}..{long}"
+    positive = sum(y == 1 for y in dataset.labels)
+    constraints = sum(dataset.lengths) - dataset.n
+    return Text.assemble(
+        (report.source or "dataset", "bold"),
+        f"  n = {dataset.n}, T = {T}, d = {dataset.d}; labels +{positive} −"
+        f"{dataset.n - positive}; {constraints} constraints; sha256 {dataset.fingerprint[:16]}…")
+
+
+def verdict_rows(report: Report, *, wide: bool) -> list[RenderableType]:
+    """One row per verdict, grouped by what it is about; *wide* adds the reasons."""
+    names = {selection: name for name, selection in reversed(report.selections)}
+    parts: list[RenderableType] = [_table(wide=wide, header=True)]
+    for about, verdicts in groupby(report.verdicts, key=lambda v: _subject(v, names)):
+        table = _table(wide=wide, header=False)
+        for verdict in verdicts:
+            table.add_row(*_cells(verdict), *((Text(verdict.reason),) if wide else ()))
+        parts += [Text(about, style="italic"), table]
+    return parts
+
+
+def _table(*, wide: bool, header: bool) -> Table:
+    """A table whose columns line up with those of the others."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=header,
+                  header_style="bold")
+    for name, width in (("condition", 21), ("status", 9), ("evidence", 8), ("figure", 18),
+                        ("witness", 20)):
+        table.add_column(name, width=width, overflow="fold")
+    if wide:
+        table.add_column("reason", overflow="fold")
+    return table
+
+
+def _subject(verdict: Verdict, names: dict[Selection, str]) -> str:
+    """What the verdict is about, beside the dataset."""
+    parts = []
+    if verdict.selection is not None:
+        parts.append(f"α = {shown_selection(verdict.selection)}")
+        parts += [name for name in [names.get(verdict.selection)] if name]
+    if verdict.loss is not None:
+        parts.append(f"{verdict.loss} loss")
+    return ", ".join(parts) or "scores and features"
+
+
+def _cells(verdict: Verdict) -> tuple[Text, Text, Text, Text, Text]:
+    evidence = "–" if verdict.evidence is None else str(verdict.evidence)
+    style = "dim" if verdict.evidence is None else _EVIDENCE_STYLE[verdict.evidence]
+    kind = "–" if verdict.certificate is None else verdict.certificate.kind
+    return (Text(verdict.condition),
+            Text(str(verdict.status), style=_STATUS_STYLE[verdict.status]),
+            Text(evidence, style=style), Text(verdict.number), Text(kind))
+
+
+def notes(report: Report) -> list[Text]:
+    """Why each undecided verdict is undecided."""
+    return [Text(f"{v.condition}: {v.reason}", style="yellow") for v in report.verdicts
+            if v.undecided]
+
+
+def run_line(report: Report) -> Text:
+    """What the descent run did; all of it observed."""
+    run = report.run
+    if run is None:
+        return Text("no descent run", style="dim")
+    return Text.assemble(
+        ("descent run (observed)  ", "bold"),
+        f"{run.rule} GD, η = {run.step:g}, {run.loss} loss, {run.iterations} steps, {run.outcome}; "
+        f"selected {shown_selection(run.selected)}")
+
+
+def count_line(report: Report) -> Text:
+    """How many verdicts are proved, observed and undecided."""
+    proved = Counter(str(v.evidence) for v in report.verdicts if not v.undecided)
+    observed = sum(v.evidence is Evidence.OBSERVED for v in report.verdicts)
+    open_ = sum(v.undecided and v.evidence is None for v in report.verdicts)
+    return Text(f"proved: {proved['exact']} exact, {proved['enclosed']} enclosed; "
+                f"observed only: {observed}; undecided: {open_}")
+
+
+def render(report: Report, *, width: int) -> RenderableType:
+    """The whole report for a console of *width* columns."""
+    wide = width >= _WIDE
+    return Group(dataset_line(report), Text(), *verdict_rows(report, wide=wide), Text(),
+                 *([] if wide else notes(report)), run_line(report), count_line(report))
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    """Print *report* to the terminal."""
+    console = console or Console()
+    console.print(render(report, width=console.width))
