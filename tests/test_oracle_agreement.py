@@ -34,7 +34,8 @@ PER_SHAPE = 14
 
 def sampled():
     for n, T, d in SHAPES:
-        yield from oracle.integer_datasets(n, T, d, (-1, 0, 1), PER_SHAPE, seed=100 * n + 10 * T + d)
+        seed = 100 * n + 10 * T + d
+        yield from oracle.integer_datasets(n, T, d, (-1, 0, 1), PER_SHAPE, seed=seed)
     yield from oracle.integer_datasets(3, 3, 3, (-1, 0, 1), 7, seed=333)
     yield from oracle.integer_datasets(2, 3, 2, (-1, 0, 1), PER_SHAPE, seed=7, ragged=True)
 
@@ -52,7 +53,7 @@ def says(verdict: Verdict) -> bool:
 
 
 def selections(data, count=3):
-    """opt and the first few others: an exhaustive walk is the oracle's own test."""
+    """The optimal one and the first few others: an exhaustive walk is the oracle's own test."""
     best = tuple(oracle.optimal_selection(data))
     others = (s for s in map(tuple, oracle.selections(data)) if s != best)
     return [best, *itertools.islice(others, count)]
@@ -118,6 +119,6 @@ def test_first_step_and_stationary_points(data):
         verdict = no_stationary_point.decide(dataset, loss)
         at_zero = oracle.gradient_is_zero_at_zero(data, loss)
         assert verdict.fails == at_zero
-        excluded = (oracle.full_row_rank(data) and len(oracle.flat_samples(data)) < len(data[0])
+        excluded = ((oracle.full_row_rank(data) and len(oracle.flat_samples(data)) < len(data[0]))
                     or oracle.monotone_direction_exists(data))
         assert verdict.holds == excluded

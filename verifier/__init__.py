@@ -1,0 +1,1 @@
+"""What is done with conditions: certify, descend, report, and check independently."""

@@ -1,10 +1,10 @@
-"""The command ``attsvm``. Exit codes: 0 done, 1 a certificate was refused, 2 bad input or misuse."""
+"""The command ``attsvm``. Exit codes: 0 done, 1 a certificate refused, 2 bad input or misuse."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -125,7 +125,7 @@ def graph_command(
               "topological order (exact)")
     else:
         print("no cycle, and the topological-order theorem does not apply: see attsvm certify")
-    parts = [c for found in components(dataset, alpha).values() for c in found if len(c) > 1]
+    parts = [c for found in components(dataset, alpha) for c in found if len(c) > 1]
     print(f"{len(parts)} strongly connected components of more than one token")
     if out is not None:
         export_graph(graph, out)
@@ -172,7 +172,7 @@ def _start(text: str, data: Path, trial: int | None) -> FloatArray | None:
     raise InvalidInput("--start", text, "must be zero, data or a .npy file", "choose one")
 
 
-def _run_arrays(run: Run) -> dict[str, object]:
+def _run_arrays(run: Run) -> dict[str, Any]:
     return {"rule": run.rule, "step": run.step, "loss": run.loss, "iterations": run.iterations,
             "outcome": str(run.outcome), "selected": np.array(run.selected),
             "W0": run.start, "W": run.final,
