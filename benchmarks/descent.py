@@ -5,7 +5,8 @@
 Per size (n, T, d): B trials of S steps of normalized gradient descent (step 0.1, logistic loss,
 W(0) = 0) on unit-sphere data, by
 
-- `descend` on prebuilt datasets, default threads, compiled code warmed up (median of R);
+- `descend` on prebuilt datasets, default threads, compiled code warmed up (median of about R
+  repeats, taken in turns with the PyTorch trials, of which the median counts too);
 - a PyTorch loop per trial with autograd, as published experiment code runs it;
 - a PyTorch loop over all trials at once, one graph a step for the whole batch.
 
@@ -141,9 +142,6 @@ def measure(size: tuple[int, int, int, int, int], repeats: int, torch_trials: in
         ours, theirs = runs[k].final, torch_loop(*(tensors[a][k] for a in "XYzv"), 50).numpy()
         if not np.allclose(ours, theirs, atol=1e-8):
             raise SystemExit(f"trial {k}: the two programs differ after 50 steps")
-    times = [seconds(lambda: descend(datasets, step=STEP, iterations=S)) for _ in range(repeats)]
-    ours = statistics.median(times)
-
     trials, steps = (B, S) if full else (min(B, torch_trials), min(S, 500))
     per_step = {}
     for name, loop in (("einsum", torch_loop), ("matmul", torch_matmul_loop)):
@@ -151,16 +149,20 @@ def measure(size: tuple[int, int, int, int, int], repeats: int, torch_trials: in
         per_step[name] = (best, threads, loop)
     name, (_, threads, loop) = min(per_step.items(), key=lambda item: item[1][0])
     torch.set_num_threads(threads)
-    each = [seconds(lambda k=k: loop(*(tensors[a][k] for a in "XYzv"), steps))
-            for k in range(trials)]
+    times, each = [], []
+    for k in range(trials):
+        # Taken in turns, so that other load on the machine meets both programs.
+        if k % max(1, trials // repeats) == 0:
+            times.append(seconds(lambda: descend(datasets, step=STEP, iterations=S)))
+        each.append(seconds(lambda k=k: loop(*(tensors[a][k] for a in "XYzv"), steps)))
     torch.set_num_threads(default)
-    per_trial = statistics.fmean(each) / steps
+    ours, per_trial = statistics.median(times), statistics.median(each) / steps
     batched, batched_threads = fastest(torch_batched_loop, [tensors[a] for a in "XYzv"], steps,
                                        default)
     loop_seconds, batched_seconds = per_trial * B * S, batched / steps * S
     return {
         "n": n, "T": T, "d": d, "trials": B, "steps": S,
-        "descend_seconds": ours, "descend_seconds_all": times,
+        "descend_seconds": ours, "descend_seconds_all": times, "load_average": os.getloadavg()[0],
         "descend_cold_seconds": ours + cold,
         "torch_loop_seconds": loop_seconds, "torch_loop_form": name,
         "torch_loop_threads": threads, "torch_loop_us_per_trial_step": per_trial * 1e6,

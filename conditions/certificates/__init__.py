@@ -14,6 +14,16 @@ from conditions.certificates.base import (
     Triple,
     Vector,
 )
+from conditions.certificates.enumeration import DirectionTree, ExceptionalSelection
+from conditions.certificates.global_limits import (
+    LargeFirstStep,
+    LowNormLimit,
+    NegativeProduct,
+    NonnegativeProducts,
+    SelectionTrap,
+    ZeroFeature,
+)
+from conditions.certificates.limits import BasinCone, BasinIsotropic, BasinResidual
 from conditions.certificates.ranks import (
     ExactRank,
     IndependentFactors,
@@ -29,6 +39,7 @@ from conditions.certificates.scores import (
     ScoreLevels,
     UnequalScores,
 )
+from conditions.certificates.search import DecisionTree, Inertia, Krawczyk, SimplexCover
 from conditions.certificates.separation import (
     ExactKKT,
     Farkas,
@@ -52,9 +63,15 @@ from conditions.certificates.stationary import (
 
 __all__ = [
     "AllFlat",
+    "BasinCone",
+    "BasinIsotropic",
+    "BasinResidual",
     "Certificate",
+    "DecisionTree",
+    "DirectionTree",
     "ExactKKT",
     "ExactRank",
+    "ExceptionalSelection",
     "Farkas",
     "FirstStepMargins",
     "FirstStepViolation",
@@ -62,12 +79,18 @@ __all__ = [
     "IndependentFactors",
     "IndependentRows",
     "Indices",
+    "Inertia",
     "InjectiveFeatures",
     "KKTEnclosure",
+    "Krawczyk",
+    "LargeFirstStep",
     "Levels",
+    "LowNormLimit",
     "Matrix",
     "ModularRank",
     "MonotoneDirection",
+    "NegativeProduct",
+    "NonnegativeProducts",
     "OptimalTokens",
     "OptimumTie",
     "PrimalDual",
@@ -79,12 +102,15 @@ __all__ = [
     "ScaledInverse",
     "ScoreGaps",
     "ScoreLevels",
+    "SelectionTrap",
     "SeparableQueries",
     "Separator",
+    "SimplexCover",
     "SparseVector",
     "StationaryAtZero",
     "TopologicalOrder",
     "Triple",
     "UnequalScores",
     "Vector",
+    "ZeroFeature",
 ]

@@ -18,6 +18,7 @@ from conditions.certificates import ExactKKT, Farkas, KKTEnclosure, ScaledInvers
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.nonnegative import SeparationProblem, nonnegative_minimizer
 from conditions.exact.numbers import round_dyadic, to_float
+from conditions.exact.threads import one_blas_thread
 from conditions.exact.verified import VerifiedSolution, verify_support
 from conditions.selection import Features, Row, Selection, features
 from conditions.separation.suggestion import Suggestion, suggest
@@ -125,11 +126,11 @@ def _solve(phi: Features) -> Outcome:
 def solve_features(phi: Features) -> Outcome:
     """`solve` without its cache."""
     if not _is_small(phi) and fits_floats(phi):
-        suggestion = suggest_support(phi)
-        if suggestion is not None:
-            solution = _verified(phi, suggestion)
-            if solution is not None:
-                return solution
+        with one_blas_thread():
+            suggestion = suggest_support(phi)
+            solution = None if suggestion is None else _verified(phi, suggestion)
+        if solution is not None:
+            return solution
     return solve_exactly(phi)
 
 
@@ -164,7 +165,7 @@ def suggest_support(phi: Features) -> Suggestion | None:
     deltas, queries, targets = balanced_rows(phi)
     if not targets.all():
         return None
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), one_blas_thread():
         return suggest(deltas, queries, targets)
 
 

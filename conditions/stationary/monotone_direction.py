@@ -8,9 +8,8 @@ Hypotheses
 Certificate
     `monotone_direction`.
 Decision procedure
-    It is enough to compare neighbouring score levels. The least-norm Aᵀν, ν ≥ 1, over the rows of
-    those comparisons is found over Q: it is such a D, or 0, and then there is none (Stiemke). It
-    is rounded as far as it stays one.
+    It is enough to compare neighbouring score levels. The cone of those comparisons is decided
+    over Q (`conditions.stationary.cone`); D is rounded as far as it stays one.
 Reference
     docs/theory.md, section 5, S2.
 """
@@ -19,29 +18,30 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
-from flint import fmpq_mat
-from scipy.optimize import nnls
-
-from conditions.certificates import Matrix, MonotoneDirection
+from conditions.certificates import MonotoneDirection
 from conditions.dataset import AttentionDataset
-from conditions.exact.nonnegative import ConeProblem, nonnegative_minimizer
-from conditions.exact.rank_one import TokenRows
 from conditions.selection import score_order
-from conditions.stationary.separable_queries import primitive
+from conditions.stationary.cone import Cancelling, Pair, decide_cone
 
 
-def comparisons(dataset: AttentionDataset) -> tuple[tuple[int, int, int], ...]:
+def score_levels(dataset: AttentionDataset, i: int) -> list[list[int]]:
+    """The tokens of sample i by score level, lowest level first."""
+    scores = dataset.scores[i]
+    levels: dict[object, list[int]] = {}
+    for t in reversed(score_order(dataset, i)):
+        levels.setdefault(scores[t], []).append(t)
+    return list(levels.values())
+
+
+def neighbours(dataset: AttentionDataset, i: int) -> list[Pair]:
     """(i, t, τ) with γ_it > γ_iτ on neighbouring score levels of sample i."""
-    pairs = []
-    for i, scores in enumerate(dataset.scores):
-        levels: dict[object, list[int]] = {}
-        for t in score_order(dataset, i):
-            levels.setdefault(scores[t], []).append(t)
-        ordered = list(levels.values())
-        pairs += [(i, t, s) for high, low in itertools.pairwise(ordered)
-                  for t in high for s in low]
-    return tuple(pairs)
+    return [(i, t, s) for low, high in itertools.pairwise(score_levels(dataset, i))
+            for t in high for s in low]
+
+
+def comparisons(dataset: AttentionDataset) -> tuple[Pair, ...]:
+    """(i, t, τ) with γ_it > γ_iτ on neighbouring score levels, for every sample."""
+    return tuple(pair for i in range(dataset.n) for pair in neighbours(dataset, i))
 
 
 def proof(dataset: AttentionDataset) -> MonotoneDirection | None:
@@ -49,51 +49,7 @@ def proof(dataset: AttentionDataset) -> MonotoneDirection | None:
     pairs = comparisons(dataset)
     if not pairs:
         return None
-    rows = TokenRows(dataset, pairs)
-    problem = ConeProblem(rows)
-    x = nonnegative_minimizer(problem, _start(rows))
-    D = problem.direction(list(x), list(x.values()))
-    if all(a == 0 for a in D.entries()):
+    found = decide_cone(dataset, pairs)
+    if isinstance(found, Cancelling):
         return None
-    short = _rounded(rows, D)
-    margins = rows.margins(short)
-    witness = pairs[max(range(len(pairs)), key=margins.__getitem__)]
-    return MonotoneDirection(_table(short), witness)
-
-
-def _start(rows: TokenRows) -> list[int]:
-    """A float guess of the active rows; it only saves steps."""
-    deltas, queries = rows.float_differences, rows.float_queries
-    matrix = (deltas[:, :, None] * queries[:, None, :]).reshape(len(rows), -1)
-    if not np.all(np.isfinite(matrix)):
-        return []
-    try:
-        x, _ = nnls(matrix.T, -matrix.sum(axis=0))
-    except RuntimeError:
-        # It ran out of iterations.
-        return []
-    return [int(k) for k in np.flatnonzero(x > 0)]
-
-
-def _rounded(rows: TokenRows, D: fmpq_mat) -> fmpq_mat:
-    """A shorter direction that keeps every comparison, or *D* in coprime integers."""
-    d = D.nrows()
-    exact = fmpq_mat(d, d, list(primitive(D)))
-    largest = max(int(abs(a.p)).bit_length() for a in exact.entries())
-    for bits in (6, 12, 24, 50):
-        if bits >= largest:
-            break
-        short = fmpq_mat(d, d, [_shift(int(a.p), largest - bits) for a in exact.entries()])
-        margins = rows.margins(short)
-        if min(margins) >= 0 and max(margins) > 0:
-            return short
-    return exact
-
-
-def _shift(value: int, bits: int) -> int:
-    """*value*/2^bits rounded to nearest."""
-    return (value + (1 << (bits - 1))) >> bits
-
-
-def _table(D: fmpq_mat) -> Matrix:
-    return tuple(map(tuple, D.tolist()))
+    return MonotoneDirection(tuple(map(tuple, found.D.tolist())), found.witness)

@@ -16,13 +16,14 @@ Reference
 
 from __future__ import annotations
 
-from flint import fmpq, fmpq_mat, fmpz_mat
+from flint import fmpz_mat
 
 from conditions.certificates import SeparableQueries
 from conditions.dataset import AttentionDataset
 from conditions.exact.nonnegative import ConeProblem, nonnegative_minimizer
 from conditions.exact.rank_one import RankOneRows, take
 from conditions.no_flat_sample import flat_samples
+from conditions.stationary.cone import primitive
 
 
 def proof(dataset: AttentionDataset) -> SeparableQueries | None:
@@ -38,12 +39,3 @@ def proof(dataset: AttentionDataset) -> SeparableQueries | None:
     x = nonnegative_minimizer(problem, [])
     u = problem.direction(list(x), list(x.values()))
     return SeparableQueries(primitive(u)) if any(a != 0 for a in u.entries()) else None
-
-
-def primitive(direction: fmpq_mat) -> tuple[fmpq, ...]:
-    """The coprime integers proportional to *direction*, by a positive factor."""
-    numerator, _ = direction.numer_denom()
-    content = numerator.entries()[0] * 0
-    for a in numerator.entries():
-        content = content.gcd(a)
-    return tuple(fmpq(a, content) for a in numerator.entries())

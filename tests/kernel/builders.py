@@ -28,6 +28,8 @@ UNITS = data([[[1, 0], [0, 0]], [[0, 1], [0, 0]]], [1, 1], [[1, 0], [0, 1]], [1,
 # Features (1, 1)(1, 0)ᵀ and (4, -1)(1, 0)ᵀ: w = (1/2, 1/2) has margins 1 and 3/2.
 # Scores (0, -1, 1): the second row outscores the selected token.
 OUTSCORED = data([[[1, 0], [0, -1], [-3, 1]]], [1], [[1, 0]], [0, 1])
+# The features of OUTSCORED with scores (1, 1, -4): the support index (0, 1) ties.
+EQUAL = {**OUTSCORED, "v": [1, -1]}
 # Features (1, 1)(1, 0)ᵀ and (3, -1)(1, 0)ᵀ: w = (1/2, 1/2) has margin 1 on both, λ = (1/2, 0).
 TIED = data([[[1, 0], [0, -1], [-2, 1]]], [1], [[1, 0]], [0, 1])
 # Orthonormal tokens a, b, c; samples abc and bc share a query, ca has another.
@@ -228,6 +230,9 @@ CASES = {
     "not_local_enclosed": _case(
         DIAGONAL, "local_optimality", "fails", enclosure([[0, 1], [1, 1]]), "scores no less",
         selection=[2, 0], **ENCLOSED),
+    "not_local_tied": _case(
+        EQUAL, "local_optimality", "fails", exact_kkt([[0, 1, "1/2"]], [[0, 1]], "1/2"),
+        "scores no less", selection=[0]),
     "not_local_farkas": _case(
         DIAGONAL, "local_optimality", "fails", DIAGONAL_FARKAS, "is infeasible",
         selection=[1, 0]),

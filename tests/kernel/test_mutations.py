@@ -321,6 +321,8 @@ OTHER_DATA = [
     ("local_exact", ("v",), [-1, 1], "STATUS_UNPROVED"),
     ("local_primal_dual", ("X", 0, 2), [-2, 1], "NOT_EXCLUDED"),
     ("local_primal_dual", ("Y", 0), -1, "NOT_EXCLUDED"),
+    ("local_primal_dual", ("v",), [1, -1], "NOT_EXCLUDED"),
+    ("local_enclosed", ("v",), [1, -1], "STATUS_UNPROVED"),
     ("full_rank_rows", ("X", 0, 0), [3, 0], "NOT_INDEPENDENT"),
     ("full_rank_rows", ("X", 0, 0), [0, 0], "NOT_INDEPENDENT"),
     ("full_rank_rows", ("X", 1), [[0, 1], [0, 0], [1, 0], [1, 1]], "NOT_INDEPENDENT"),

@@ -79,6 +79,11 @@ def test_size_limit(tmp_path, monkeypatch):
         check_file(path)
     with pytest.raises(Unreadable, match="larger"):
         check_text(source)
+    # The limit of a file counts bytes, not characters.
+    path.write_bytes('"αααα"'.encode())
+    monkeypatch.setattr(reading_module, "MAX_BYTES", 8)
+    with pytest.raises(Unreadable, match="larger"):
+        check_file(path)
 
 
 def test_what_is_no_file_is_unreadable(tmp_path):
@@ -103,7 +108,7 @@ def test_random_damage_never_escapes():
         ) + source[b:]
         found = outcome(damaged)
         seen.add(found if isinstance(found, str) else tuple(found))
-    assert len(seen) > 10
+    assert {"unreadable", ()} < seen and len(seen) > 5
 
 
 def test_random_values_anywhere_never_escape():

@@ -13,12 +13,11 @@ import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
 from verifier.descent import kernels
+from verifier.descent.kernels import LOWEST
 from verifier.descent.lanes import LANES
 from verifier.descent.loss import Loss
 from verifier.descent.packing import LARGEST_NORM, PaddedDataset
 from verifier.descent.rules import StepRule
-
-_LOWEST = -1e308
 
 
 class Engine(Protocol):
@@ -141,13 +140,15 @@ class BlasEngine:
     def _gradient(self) -> tuple[FloatArray, float]:
         """M and log_scale with −n∇L = e^{log_scale} M."""
         data = self._data
-        h = np.matmul(data.tokens, (data.queries @ self._W.T)[:, :, None])[:, :, 0] + data.mask
+        pulled = _product(data.queries, self._W.T)
+        h = np.einsum("itk,ik->it", data.tokens, pulled) + data.mask
         alpha = h.argmax(axis=1)[:, None]
         first = np.take_along_axis(h, alpha, axis=1)
         best = np.take_along_axis(data.scores, alpha, axis=1)
         delta = best - data.scores
         differs = delta != 0
-        second = np.where(differs, h, _LOWEST).max(axis=1, keepdims=True, initial=_LOWEST)
+        rivals = np.where(differs, h, LOWEST)
+        second = rivals.max(axis=1, keepdims=True, initial=LOWEST)
         e = np.exp(h - np.where(differs, second, first))
         ratio = np.exp(second - first)
         Z = np.where(differs, ratio * e, e).sum(axis=1, keepdims=True)
@@ -157,8 +158,8 @@ class BlasEngine:
         exponent = self._loss.log_slope(best - shortfall) + (second - first)
         largest = float(exponent.max())
         g *= np.exp(exponent - largest) / Z
-        pulls = -np.matmul(g[:, None, :], data.tokens)[:, 0, :]
-        return pulls.T @ data.queries, largest
+        pulls = -np.einsum("it,itk->ik", g, data.tokens)
+        return _product(pulls.T, data.queries), largest
 
     def iterate(self, trial: int) -> FloatArray:
         """See `Engine`."""
@@ -175,3 +176,17 @@ class BlasEngine:
     def overflowed(self, trial: int) -> bool:
         """See `Engine`."""
         return self._overflowed
+
+
+_SERIAL_PRODUCTS = 2**18
+
+
+def _product(A: FloatArray, B: FloatArray) -> FloatArray:
+    """A @ B in row blocks below the size from which OpenBLAS starts its own threads.
+
+    Those would compete with the workers of the run, and spin while they wait for one another.
+    """
+    rows = max(1, _SERIAL_PRODUCTS // B.size)
+    if rows >= len(A):
+        return np.asarray(A @ B)
+    return np.concatenate([A[k:k + rows] @ B for k in range(0, len(A), rows)])

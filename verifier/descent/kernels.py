@@ -49,7 +49,8 @@ ALIVE, STEPS, OVERFLOWED, BOUND, LIMIT, SAMPLES, STATUS_ROWS = 0, 1, 2, 3, 4, 5,
 """Rows of ``status``: 1.0 while the trial moves; its steps; 1.0 if the next step would leave the
 range; an upper bound of ‖W‖_F; the bound not to be passed; n before padding."""
 
-_LOWEST = -1e308
+LOWEST = -1e308
+"""Below every logit of a run: m₂ of a sample whose scores are all equal."""
 
 
 def scratch_rows(n: int, T: int, d: int) -> int:
@@ -140,7 +141,7 @@ def _pull(tokens: Array, scores: Array, scratch: Array, loss: int, i: int, n: in
         h = load(scratch, t)
         best = where_greater(h, first, load(scores, i * T + t), best)
         first = where_greater(h, first, h, first)
-    second = splat(_LOWEST)
+    second = splat(LOWEST)
     for t in range(T):
         gap = magnitude(best - load(scores, i * T + t))
         candidate = where_greater(gap, zero, load(scratch, t), second)

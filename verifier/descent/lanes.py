@@ -31,7 +31,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """*function* compiled by numba: no GIL, cached on disk, no fast-math."""
+    """*function* compiled by numba: no GIL, cached on disk, no fast-math.
+
+    numba renews the cache when the file of *function* changes, not when this one does: after
+    an edit here, delete ``__pycache__``.
+    """
     return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
 
 

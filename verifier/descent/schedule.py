@@ -137,7 +137,7 @@ def _lanes_faster(group: Sequence[Trial]) -> bool:
     T = max(max(trial.dataset.lengths) for trial in group)
     d = group[0].dataset.d
     products = 2 * n * T * d + 2 * n * d * d
-    return 0.0009 * products < len(group) * (55 + 0.00018 * products)
+    return 0.0009 * products < len(group) * (55 + 0.0002 * products)
 
 
 # Driving ------------------------------------------------------------------------------------

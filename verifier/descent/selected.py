@@ -8,6 +8,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from conditions.dataset import AttentionDataset, FloatArray
 
 _ROUNDING = 2.0**-53
+_CONTESTED = -2
 
 
 def selected_tokens(dataset: AttentionDataset, W: FloatArray) -> tuple[int, ...]:
@@ -27,18 +28,20 @@ def selected_tokens(dataset: AttentionDataset, W: FloatArray) -> tuple[int, ...]
     # term covers underflow.
     size = ((np.abs(X) @ np.abs(W)) * np.abs(z)).sum(axis=1)
     error = (2 * d + 8) * _ROUNDING * 1.01 * size + d * d * 2.0**-450
-    floor = np.maximum.reduceat(logits - error, starts)
-    contenders = np.add.reduceat((logits + error >= np.repeat(floor, dataset.lengths)), starts,
-                                 dtype=int)
-    selection = [int(np.argmax(part)) for part in np.split(logits, starts[1:])]
-    contested = np.flatnonzero(contenders > 1)
-    if contested.size:
-        numerator, _ = fmpq_mat(d, d, [fmpq(*float(x).as_integer_ratio())
-                                       for x in W.ravel()]).numer_denom()
+    floor = np.repeat(np.maximum.reduceat(logits - error, starts), dataset.lengths)
+    contenders = np.flatnonzero(logits + error >= floor)
+    selection = [-1] * dataset.n
+    owners = np.searchsorted(starts, contenders, side="right") - 1
+    for i, k in zip(owners.tolist(), (contenders - starts[owners]).tolist(), strict=True):
+        selection[i] = k if selection[i] == -1 else _CONTESTED
+    if _CONTESTED in selection:
+        numerator, _ = fmpq_mat(d, d, [fmpq(*x.as_integer_ratio())
+                                       for x in W.ravel().tolist()]).numer_denom()
         integers = dataset.integers
         queries = integers.queries.tolist()
-        for i in map(int, contested):
-            exact = (integers.tokens[i] * (numerator * fmpz_mat(d, 1, queries[i]))).entries()
-            # max keeps the first of equals.
-            selection[i] = exact.index(max(exact))
+        for i in range(dataset.n):
+            if selection[i] == _CONTESTED:
+                exact = (integers.tokens[i] * (numerator * fmpz_mat(d, 1, queries[i]))).entries()
+                # index gives the first of equals.
+                selection[i] = exact.index(max(exact))
     return tuple(selection)

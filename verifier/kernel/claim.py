@@ -62,8 +62,8 @@ def rows_text(rows: Collection[Index]) -> str:
 
 
 def number_text(x: Fraction) -> str:
-    """A rational for a statement: exact if short, else to 12 digits and marked so."""
-    if x.numerator.bit_length() + x.denominator.bit_length() <= 160:
+    """A rational for a statement: exact if short, else rounded to 12 digits and marked so."""
+    if x.numerator.bit_length() + x.denominator.bit_length() <= 64:
         return str(x)
     context = Context(prec=12, Emin=-10**9, Emax=10**9)
-    return f"≈ {context.divide(Decimal(x.numerator), Decimal(x.denominator))}"
+    return f"{context.divide(Decimal(x.numerator), Decimal(x.denominator))} (rounded)"

@@ -42,7 +42,7 @@ def parse_number(value: object, place: object) -> Fraction:
         return Fraction(int(match[1]), q)
     if match := _HEX.fullmatch(value):
         sign, whole, fraction, power = match[1], match[2], match[3] or "", match[4]
-        if len(power) > 8 or abs(int(power)) > MAX_EXPONENT:
+        if abs(int(power)) > MAX_EXPONENT:
             raise Refusal(Code.NUMBER_LIMIT, place, f"an exponent beyond {MAX_EXPONENT}")
         mantissa = int(sign + whole + fraction, 16)
         exponent = int(power) - 4 * len(fraction)

@@ -1,0 +1,1 @@
+"""Walks over all selections, with proofs that nothing was missed."""

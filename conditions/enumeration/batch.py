@@ -1,0 +1,268 @@
+"""Many small Att-SVMs at once, compiled: multipliers that prove a tested token's margin ≤ 1.
+
+Everything about a selection α is in the matrix B of all tokens, B_(it),(jτ) = (x_it·x_jτ)(z_i·z_j):
+with W = Σ μ_it φ_it the logits x_jτᵀWz_j are Bc, c_it = −μ_it and c_iα = Σ_t μ_it, and ‖W‖² = cᵀBc.
+The kept rows' problem (docs/theory/directions.md) is solved by block pivoting, its multipliers are
+rounded to hexadecimal integers, and the inequality that a checker will see is proved for them in
+floats with error bounds. What is not proved here is left open, whatever the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from flint import fmpq, fmpz_mat
+from numba import njit
+
+from conditions.dataset import AttentionDataset, FloatArray
+from conditions.exact.numbers import to_float
+from conditions.selection import Selection
+
+WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10)
+"""Hexadecimal digits a multiplier, tried in turn."""
+
+_RANGE = 2.0**200
+_U = 2.0**-53
+_EXCHANGES = 60
+_RIDGE = 1e-8
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _compiled(function: F) -> F:
+    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The tables of one dataset. ``tested[k, l]``: with token k selected, row l is tested.
+
+    ``gram`` is B correctly rounded, (M, M) for M = ΣT_i tokens; ``starts`` (n + 1,) the first
+    token of each sample.
+    """
+
+    gram: FloatArray
+    starts: np.ndarray[Any, np.dtype[np.intp]]
+    tested: np.ndarray[Any, np.dtype[np.bool_]]
+
+    def close(self, selections: Sequence[Selection]) -> list[str | None]:
+        """Per selection the multipliers as certificate text, or None if it stays open."""
+        chosen = np.array(selections, dtype=np.intp) + self.starts[:-1]
+        # One digit for the width, and at most WIDTHS[-1] for each rejected token.
+        text = np.zeros((len(chosen), 1 + WIDTHS[-1] * len(self.gram)), dtype=np.uint8)
+        lengths = _close(self.gram, self.starts, self.tested, chosen, np.array(WIDTHS), text)
+        return [row[:size].tobytes().decode() if size else None
+                for row, size in zip(text, lengths.tolist(), strict=True)]
+
+
+def batch(dataset: AttentionDataset, tested: list[tuple[int, int, int]]) -> Batch | None:
+    """The tables for rows *tested* ((i, a, t): row (i, t) where a is selected).
+
+    None where the entries of B leave the range in which floats neither over- nor underflow.
+    """
+    view = dataset.integers
+    tokens = fmpz_mat([row for sample in view.tokens for row in sample.tolist()])
+    owners = [i for i, T in enumerate(dataset.lengths) for _ in range(T)]
+    left = (tokens * tokens.transpose()).tolist()
+    right = (view.queries * view.queries.transpose()).tolist()
+    scale = (view.token_scale * view.query_scale) ** 2
+    M = len(owners)
+    B = np.array([[to_float(fmpq(left[k][m] * right[owners[k]][owners[m]], scale))
+                   for m in range(M)] for k in range(M)])
+    sizes = np.abs(B[B != 0])
+    if len(sizes) == 0 or sizes.min() < 1 / _RANGE or sizes.max() > _RANGE:
+        return None
+    starts = np.concatenate([[0], np.cumsum(dataset.lengths)]).astype(np.intp)
+    table = np.zeros((M, M), dtype=bool)
+    for i, a, t in tested:
+        table[starts[i] + a, starts[i] + t] = True
+    return Batch(B, starts, table)
+
+
+@_compiled
+def _close(gram: Any, starts: Any, tested: Any, chosen: Any, widths: Any, text: Any) -> Any:
+    """Fill *text*; the result has the length of each text, 0 for open selections."""
+    M, n = len(gram), len(starts) - 1
+    lengths = np.zeros(len(chosen), np.intp)
+    largest = np.abs(gram).max()
+    inside = np.ones(M, np.bool_)
+    rows, heads = np.empty(M, np.intp), np.empty(M, np.intp)
+    rivals, winners = np.empty(M, np.intp), np.empty(M, np.intp)
+    K, factor, x = np.empty((M, M)), np.empty((M, M)), np.empty(M)
+    c, logits, rounded = np.empty(M), np.empty(M), np.empty(M)
+    for index in range(len(chosen)):
+        kept = others = 0
+        for i in range(n):
+            a = chosen[index, i]
+            for t in range(starts[i], starts[i + 1]):
+                if t != a and tested[a, t]:
+                    rivals[others], winners[others] = t, a
+                    others += 1
+                elif t != a:
+                    rows[kept], heads[kept] = t, a
+                    kept += 1
+        if others == 0:
+            continue
+        if kept == 0:
+            text[index, 0] = 49
+            lengths[index] = 1
+            continue
+        for k in range(kept):
+            for m in range(k + 1):
+                K[k, m] = K[m, k] = (
+                    gram[heads[k], heads[m]] - gram[heads[k], rows[m]]
+                    - gram[rows[k], heads[m]] + gram[rows[k], rows[m]])
+        if not _multipliers(K, kept, rows, inside, factor, x):
+            # Dependent rows: a ridge makes every system definite, and the proof does not mind.
+            for k in range(kept):
+                K[k, k] *= 1.0 + _RIDGE
+            inside[:] = True
+            if not _multipliers(K, kept, rows, inside, factor, x):
+                continue
+        top = x[:kept].max()
+        for width in widths:
+            unit = (16.0**width - 1.0) / top
+            for k in range(kept):
+                rounded[k] = np.rint(x[k] * unit)
+            if _excludes(gram, largest, rows, heads, kept, rivals, winners, others, rounded,
+                         c, logits):
+                lengths[index] = _spell(rounded, kept, width, text[index])
+                break
+    return lengths
+
+
+@_compiled
+def _multipliers(K: Any, kept: int, rows: Any, inside: Any, factor: Any, x: Any) -> bool:
+    """x ≥ 0 minimizing ½xᵀKx − 1ᵀx by block pivoting, started from *inside*; floats, unproved."""
+    passive = np.empty(kept, np.intp)
+    fewest, patience = kept + 1, 3
+    for _ in range(_EXCHANGES):
+        size = 0
+        for k in range(kept):
+            if inside[rows[k]]:
+                passive[size] = k
+                size += 1
+        if not _solve(K, passive, size, factor, x):
+            return False
+        wrong, last = 0, -1
+        for k in range(kept):
+            if _is_wrong(K, k, passive, size, inside[rows[k]], x):
+                wrong += 1
+                last = k
+        if wrong == 0:
+            return size > 0
+        every = True
+        if wrong < fewest:
+            fewest, patience = wrong, 3
+        elif patience:
+            patience -= 1
+        else:
+            # Murty's rule: only the last index, which cannot cycle.
+            every = False
+        for k in range(kept):
+            if (every or k == last) and _is_wrong(K, k, passive, size, inside[rows[k]], x):
+                # Marked by NaN, so that the test sees the old x to the end.
+                factor[0, k] = np.nan
+            else:
+                factor[0, k] = 0.0
+        for k in range(kept):
+            if np.isnan(factor[0, k]):
+                inside[rows[k]] = not inside[rows[k]]
+    return False
+
+
+@_compiled
+def _is_wrong(K: Any, k: int, passive: Any, size: int, within: bool, x: Any) -> bool:
+    if within:
+        return bool(x[k] <= 0)
+    margin = 0.0
+    for m in range(size):
+        margin += K[k, passive[m]] * x[passive[m]]
+    return margin < 1.0 - 1e-11
+
+
+@_compiled
+def _solve(K: Any, passive: Any, size: int, factor: Any, x: Any) -> bool:
+    """x on *passive* from K x = 1 by Cholesky, 0 elsewhere; False if K is nearly singular."""
+    x[:] = 0.0
+    for a in range(size):
+        k = passive[a]
+        for b in range(a + 1):
+            total = K[k, passive[b]]
+            for m in range(b):
+                total -= factor[a, m] * factor[b, m]
+            if b < a:
+                factor[a, b] = total / factor[b, b]
+            elif total <= 1e-13 * K[k, k]:
+                return False
+            else:
+                factor[a, a] = np.sqrt(total)
+        total = 1.0
+        for m in range(a):
+            total -= factor[a, m] * x[passive[m]]
+        x[k] = total / factor[a, a]
+    for a in range(size - 1, -1, -1):
+        total = x[passive[a]]
+        for m in range(a + 1, size):
+            total -= factor[m, a] * x[passive[m]]
+        x[passive[a]] = total / factor[a, a]
+    return True
+
+
+@_compiled
+def _excludes(gram: Any, largest: float, rows: Any, heads: Any, kept: int, rivals: Any,
+              winners: Any, others: int, mu: Any, c: Any, logits: Any) -> bool:
+    """Whether the integers *mu* prove that a tested row has margin at most 1 (rigorous).
+
+    m and p are replaced by a lower and an upper bound, q by an upper one: the inequality
+    (m − p)² ≥ ‖φ‖²(q − L²m²/q) is monotone in all three (0 < m, p < m).
+    """
+    M = len(gram)
+    c[:] = 0.0
+    total = 0.0
+    for k in range(kept):
+        c[rows[k]] -= mu[k]
+        c[heads[k]] += mu[k]
+        total += mu[k]
+    q = 0.0
+    for k in range(M):
+        value = 0.0
+        for m in range(M):
+            value += gram[k, m] * c[m]
+        logits[k] = value
+        q += value * c[k]
+    # Σ|c| ≤ 2L, integers below 2^53; M products, M sums, and the rounding of B.
+    error = (M + 4) * _U * 2.0 * total * largest * (1.0 + 1e-9)
+    q = (q + 4.0 * total * error) * (1.0 + 1e-15)
+    least = np.inf
+    for k in range(kept):
+        least = min(least, logits[heads[k]] - logits[rows[k]])
+    least -= 3.0 * error
+    if least <= 0.0 or q <= 0.0:
+        return False
+    product = total * least
+    gap = q - product / q * product + 1e-14 * q
+    for k in range(others):
+        a, t = winners[k], rivals[k]
+        room = least - (logits[a] - logits[t] + 3.0 * error)
+        size = (gram[a, a] - 2.0 * gram[a, t] + gram[t, t]
+                + 8.0 * _U * (gram[a, a] + 2.0 * abs(gram[a, t]) + gram[t, t]))
+        if room > 0.0 and room * room * (1.0 - 1e-14) >= size * gap * (1.0 + 1e-14):
+            return True
+    return False
+
+
+@_compiled
+def _spell(mu: Any, kept: int, width: int, text: Any) -> int:
+    """Write the width and the integers in lower-case hexadecimal ASCII; the length written."""
+    at = 0
+    for k in range(-1, kept):
+        value, digits = (width, 1) if k < 0 else (np.int64(mu[k]), width)
+        for place in range(digits - 1, -1, -1):
+            digit = (value >> (4 * place)) & 15
+            text[at] = 48 + digit if digit < 10 else 87 + digit
+            at += 1
+    return at
