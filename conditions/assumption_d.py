@@ -51,6 +51,6 @@ def decide(dataset: AttentionDataset, seconds: float | None = None,
         return undecided(CONDITION, f"time ran out with {search.progress} decided and no "
                          "contradiction met", number=f"{100 * search.progress.share:.4g} % closed")
     return proved(CONDITION, Status.HOLDS, certificate,
-                  f"each of the {search.total - 1} selections other than opt = {best} is infeasible "
-                  "or has an optimal token among its support indices",
+                  f"each of the {search.total - 1} selections other than opt = {best} is "
+                  "infeasible or has an optimal token among its support indices",
                   number=f"{search.total - 1} selections")

@@ -196,7 +196,8 @@ def test_published_runs_select_the_recorded_tokens(published):
     runs = descend(datasets, start=arrays["W0"], step=0.1, iterations=2000)
     selected = [list(run.selected) for run in runs]
     assert selected == arrays["selected_W"].tolist()
-    # The recorded loop follows float64 gradients, which the saturating softmax drowns in rounding.
+    # The recorded W_end is not reproduced entry by entry (its exact step is not recorded); the
+    # bounds on the directions are as observed.
     cosines = [cosine(run.final, W) for run, W in zip(runs, arrays["W_end"], strict=True)]
     assert min(cosines) > 0.996 and np.median(cosines) > 0.999
     limits = [max_margin(data, run.selected) for data, run in zip(datasets, runs, strict=True)]

@@ -50,7 +50,7 @@ def test_no_hessian_exceeds_beta(shape, loss):
         largest = 0.0
         for start in range(2):
             x0 = np.random.default_rng(start).standard_normal(d * d)
-            found = minimize(lambda x, data=data, d=d: -hessian_norm(data, x.reshape(d, d), loss), x0,
+            found = minimize(lambda x, D=data, d=d: -hessian_norm(D, x.reshape(d, d), loss), x0,
                              method="Nelder-Mead", options={"maxiter": 40})
             largest = max(largest, -found.fun)
         assert 0 < largest < beta

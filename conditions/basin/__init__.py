@@ -34,12 +34,11 @@ from conditions.basin.enclosure import (
     support_rivals,
 )
 from conditions.basin.isotropic import ENOUGH, cone_bound, stays, suggest_slope
-from conditions.basin.residual import (
+from conditions.basin.residual import parameters, residual_holds
+from conditions.basin.residual_suggestion import (
     Start,
-    eigenvalue_bounds,
     float_start,
     residual_floats,
-    residual_holds,
     suggest_ball,
 )
 from conditions.basin.suggestion import FloatProblem, float_problem
@@ -177,17 +176,13 @@ def _by_residual(question: _Question) -> tuple[BasinResidual | None, float, str]
         return None, np.inf, "residual"
     found = suggest_ball(view, q.loss, q.rule, to_float(q.step), start)
     frame = enclose(q.phi) if found.ratio < 1 else None
-    bounds = eigenvalue_bounds(frame, view) if frame is not None else None
-    if frame is None or bounds is None:
-        return None, found.ratio, found.binding
-    clock, ball, drift = (round_dyadic(fmpq(*x.as_integer_ratio()), bits) for x, bits in
-                          ((start.clock, 50), (found.ball, 30), (found.drift, 30)))
-    if not residual_holds(frame, view, bounds, q.loss, q.rule, q.step, q.margins, q.radius,
-                          clock, ball, drift):
+    given = parameters(view, start, found)
+    if frame is None or not residual_holds(frame, view, q.loss, q.rule, q.step, q.margins,
+                                           q.radius, given):
         return None, found.ratio, found.binding
     certificate = BasinResidual(
-        frame.solution.certificate, _table(q.W), q.radius, q.rule, q.step, clock, ball, drift,
-        (bounds.low, bounds.high), STATED_BITS)
+        frame.solution.certificate, _table(q.W), q.radius, q.rule, q.step, given.clock,
+        given.ball, given.drift, (given.low, given.high), STATED_BITS)
     return certificate, found.ratio, found.binding
 
 

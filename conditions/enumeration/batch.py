@@ -70,10 +70,12 @@ def batch(dataset: AttentionDataset, tested: list[tuple[int, int, int]]) -> Batc
     right = (view.queries * view.queries.transpose()).tolist()
     scale = (view.token_scale * view.query_scale) ** 2
     M = len(owners)
-    B = np.array([[to_float(fmpq(left[k][m] * right[owners[k]][owners[m]], scale))
-                   for m in range(M)] for k in range(M)])
-    sizes = np.abs(B[B != 0])
-    if len(sizes) == 0 or sizes.min() < 1 / _RANGE or sizes.max() > _RANGE:
+    exact = [[fmpq(left[k][m] * right[owners[k]][owners[m]], scale) for m in range(M)]
+             for k in range(M)]
+    B = np.array([[to_float(entry) for entry in row] for row in exact])
+    # A zero must be a true zero, not an underflow.
+    zero = np.array([[entry == 0 for entry in row] for row in exact])
+    if zero.all() or not np.all(zero | ((np.abs(B) >= 1 / _RANGE) & (np.abs(B) <= _RANGE))):
         return None
     starts = np.concatenate([[0], np.cumsum(dataset.lengths)]).astype(np.intp)
     table = np.zeros((M, M), dtype=bool)
@@ -136,7 +138,7 @@ def _close(gram: Any, starts: Any, tested: Any, chosen: Any, widths: Any, text: 
 
 @_compiled
 def _multipliers(K: Any, kept: int, rows: Any, inside: Any, factor: Any, x: Any) -> bool:
-    """x ≥ 0 minimizing ½xᵀKx − 1ᵀx by block pivoting, started from *inside*; floats, unproved."""
+    """Find x ≥ 0 minimizing ½xᵀKx − 1ᵀx by block pivoting, started from *inside*; floats, unproved."""
     passive = np.empty(kept, np.intp)
     fewest, patience = kept + 1, 3
     for _ in range(_EXCHANGES):
@@ -186,7 +188,7 @@ def _is_wrong(K: Any, k: int, passive: Any, size: int, within: bool, x: Any) -> 
 
 @_compiled
 def _solve(K: Any, passive: Any, size: int, factor: Any, x: Any) -> bool:
-    """x on *passive* from K x = 1 by Cholesky, 0 elsewhere; False if K is nearly singular."""
+    """Set x on *passive* from K x = 1 by Cholesky, 0 elsewhere; False if K is nearly singular."""
     x[:] = 0.0
     for a in range(size):
         k = passive[a]

@@ -27,18 +27,12 @@ from conditions.dataset import AttentionDataset
 from conditions.exact.numbers import to_float
 from conditions.stationary.cone import Cancelling, Pair, decide_cone, rises
 from conditions.stationary.monotone_direction import neighbours, score_levels
+from conditions.stationary.outcome import NotExcluded
 
 NODE_BUDGET = 2_000
 
 Cells = dict[int, int]
 """The branched samples and the child taken, numbered as in docs/certificates.md."""
-
-
-@dataclass(frozen=True)
-class NotExcluded:
-    """Why there is no tree: its last cell has no direction, or the budget ran out."""
-
-    reason: str
 
 
 @dataclass

@@ -30,7 +30,7 @@ from conditions.dataset import AttentionDataset, FloatArray
 from conditions.stationary.cell_bounds import Bounds, View, primitive_integers
 from conditions.stationary.cells import PRECISION, Cell, excludes, orthants, points_and_rays, split
 from conditions.stationary.coordinates import Point, RowSpace, row_space
-from conditions.stationary.decision_tree import NotExcluded
+from conditions.stationary.outcome import NotExcluded
 
 CELL_BUDGET = 3_000
 LARGEST_RANK = 3
@@ -39,6 +39,9 @@ _WIDTH = 2.0
 
 _NARROW = 1e-6
 """The angle, in radians, below which a cone is no longer split."""
+
+_FARTHEST = 48
+"""Moves outward after which a strip is given up: each takes half as long a step again."""
 
 Split = tuple[int, int, int, int]
 
@@ -58,9 +61,11 @@ class _Search:
         pending: list[tuple[Cell, int]] = [(root, 0)]
         while pending:
             cell, moves = pending.pop()
-            if len(self.nodes) >= self.budget:
-                return NotExcluded(f"cell budget {self.budget} used up")
             view = self.bounds.view(cell)
+            if len(self.nodes) >= self.budget:
+                return NotExcluded(f"node budget {self.budget} used up", _suspects(view, pending))
+            if moves > _FARTHEST:
+                return NotExcluded("the leading terms cancel along a ray", _suspects(view, []))
             ratio, leaf = self.bounds.suggest(view)
             if ratio > 1e-6 and excludes(self.space, self.loss, cell, leaf):
                 k = self.directions.setdefault(leaf.direction, len(self.directions))
@@ -129,6 +134,14 @@ class _Search:
         length = 1.5 ** (1 + moves / (1 + len(points) * len(rays))) / speed
         step = length / float(np.linalg.norm(np.array(cell[r][1:], dtype=float)))
         return (p, r, *_ratio(step * cell[p][0]))
+
+
+def _suspects(view: View, pending: list[tuple[Cell, int]]) -> tuple[tuple[float, ...], ...]:
+    """The centres of the cell at hand and of the last few pending cells without rays."""
+    bounded = [[[x / g[0] for x in g[1:]] for g in cell]
+               for cell, _ in pending[-8:] if all(g[0] > 0 for g in cell)]
+    return tuple(tuple(map(float, np.mean(points, axis=0)))
+                 for points in (view.at_points, *bounded))
 
 
 def _unit(generator: tuple[int, ...]) -> FloatArray:

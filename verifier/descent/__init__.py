@@ -1,4 +1,4 @@
-"""Gradient descent on the attention weights: runs as values, directions exact at any norm."""
+"""Gradient descent on the attention weights: runs as values, no stall at any norm."""
 
 from verifier.descent.gradient import LogGradient, gradient
 from verifier.descent.loss import LOSSES, Loss
