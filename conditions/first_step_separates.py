@@ -10,7 +10,7 @@ Certificate
 Decision procedure
     Each margin is a rational combination of |ℓ'(f)| at rational scores f. Zero is decided as an
     identity, every other sign by balls of rising precision: exact for the correlation loss, and
-    never undecided unless a mean score exceeds 100,000 in size.
+    never undecided unless a mean score exceeds 100,000 in size or 65,536 bits do not show a sign.
 Reference
     arXiv 2308.16898 v1, Assumption C (section 3.2).
 """
@@ -20,7 +20,7 @@ from __future__ import annotations
 from conditions.certificates import FirstStepMargins, FirstStepViolation
 from conditions.dataset import AttentionDataset
 from conditions.gradient_at_zero import gradient_terms
-from conditions.losses import MAX_SCORE, check_loss, sign
+from conditions.losses import MAX_PRECISION, MAX_SCORE, check_loss, sign
 from conditions.selection import features, optimal_selection
 from conditions.unique_optimum import tie
 from conditions.verdict import Evidence, Status, Verdict, proved, undecided
@@ -56,8 +56,9 @@ def decide(dataset: AttentionDataset, loss: str) -> Verdict:
                           f"the margin of −∇L(0) at row {row} is {word}", evidence=firm, loss=loss,
                           number=f"margin {word}")
     if open_rows:
-        return undecided(CONDITION, f"mean scores beyond ±{MAX_SCORE:,} put |ℓ'| out of the range "
-                         f"that is enclosed; {len(open_rows)} margins open", loss=loss)
+        return undecided(CONDITION, f"{len(open_rows)} margins are not 0 but their signs did not "
+                         f"show within {MAX_PRECISION:,} bits and mean scores of ±{MAX_SCORE:,}",
+                         loss=loss)
     return proved(CONDITION, Status.HOLDS, FirstStepMargins(most),
                   f"all {len(phi)} margins of −∇L(0) are positive",
                   evidence=Evidence.EXACT if exact else Evidence.ENCLOSED, loss=loss,

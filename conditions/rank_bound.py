@@ -56,6 +56,9 @@ def decide(dataset: AttentionDataset, selection: Selection) -> Verdict:
 
 def _modular(solution: EnclosedSolution) -> ModularRank | None:
     """The rank if a prime shows from below what the factors allow from above."""
+    enclosure = solution.enclosure
+    if enclosure is None:
+        return None
     phi = solution.features
     positions = [int(k) for k in solution.verified.positions]
     deltas, queries = take(phi.differences, positions), take(phi.queries, positions)
@@ -65,7 +68,7 @@ def _modular(solution: EnclosedSolution) -> ModularRank | None:
     for prime in PRIMES:
         lower = _rank_modulo(gram, deltas, queries, prime)
         if lower is not None and lower >= upper:
-            return ModularRank(solution.certificate, prime, lower)
+            return ModularRank(enclosure, prime, lower)
     return None
 
 

@@ -32,7 +32,7 @@ class VerifiedSolution:
     """λ = K_SS⁻¹1 within ``radius``, > 0, all other margins > 1, so S is the support.
 
     ``multipliers``, ``radius``: shape (s,). ``inverse``: approximate K_SS⁻¹, (s, s). ``W``: (d, d),
-    near W^mm. ``norm_squared`` encloses ‖W^mm‖²_F = Σλ.
+    near W^mm. ``norm_squared`` encloses ‖W^mm‖²_F = Σλ. ``defect`` bounds ‖I − inverse·K_SS‖_∞.
     """
 
     positions: Positions
@@ -41,6 +41,7 @@ class VerifiedSolution:
     inverse: FloatArray
     W: FloatArray
     norm_squared: tuple[float, float]
+    defect: float
 
 
 def verify_support(deltas: FloatArray, queries: FloatArray, support: Positions,
@@ -58,7 +59,7 @@ def verify_support(deltas: FloatArray, queries: FloatArray, support: Positions,
     if not len(support) or not norms.all():
         return None
     # Powers of two give rows of norm near 1 without rounding.
-    scale = np.exp2(-np.round(np.log2(norms)))
+    scale = np.ldexp(1.0, -np.round(np.log2(norms)).astype(int))
     a = norms * scale
     D, Q, r, b = deltas[support], queries[support], scale[support], a[support]
     D = D * r[:, None]
@@ -105,4 +106,6 @@ def verify_support(deltas: FloatArray, queries: FloatArray, support: Positions,
     total = float(multipliers.sum())
     slack = float(radius.sum()) * _INFLATE + _gamma(s + 4) * float((weight * r).sum())
     return VerifiedSolution(support, multipliers, radius, R * np.outer(r, r), W,
-                            (total - slack * _INFLATE, total + slack * _INFLATE))
+                            (total - slack * _INFLATE, total + slack * _INFLATE),
+                            # Undoing the scaling is a similarity of the defect matrix.
+                            beta * float(r.max() / r.min()) * _INFLATE)

@@ -14,13 +14,14 @@ from functools import cached_property, lru_cache
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz
 
-from conditions.certificates import ExactKKT, Farkas, KKTEnclosure, ScaledInverse, SparseVector
+from conditions.certificates import ExactKKT, Farkas, KKTEnclosure, SparseVector
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.nonnegative import SeparationProblem, nonnegative_minimizer
-from conditions.exact.numbers import round_dyadic, to_float
+from conditions.exact.numbers import to_float
 from conditions.exact.threads import one_blas_thread
 from conditions.exact.verified import VerifiedSolution, verify_support
 from conditions.selection import Features, Row, Selection, features
+from conditions.separation.enclosure import enclosure_certificate
 from conditions.separation.suggestion import Suggestion, suggest
 
 _SMALL = 600
@@ -104,9 +105,18 @@ class EnclosedSolution:
                 zip(self.verified.positions, self.verified.multipliers, strict=True)}
 
     @cached_property
-    def certificate(self) -> KKTEnclosure:
-        """The enclosure in the form that a checker re-derives in exact arithmetic."""
-        return _enclosure_certificate(self)
+    def enclosure(self) -> KKTEnclosure | None:
+        """The enclosure in the form that a checker re-derives, if its plain norms suffice."""
+        return enclosure_certificate(self.features, self.verified, self.support)
+
+    @cached_property
+    def certificate(self) -> KKTEnclosure | ExactKKT:
+        """The enclosure or, where row norms differ too wildly for it, the exact solution."""
+        if self.enclosure is not None:
+            return self.enclosure
+        exact = solve_exactly(self.features)
+        assert isinstance(exact, ExactSolution), "a verified solution is a solution"
+        return exact.certificate
 
 
 Solution = ExactSolution | EnclosedSolution
@@ -247,36 +257,3 @@ def _primitive(multipliers: dict[int, fmpq]) -> dict[int, fmpq]:
     for a in entries:
         common = common.gcd(a)
     return {k: fmpq(a, common) for k, a in zip(multipliers, entries, strict=True)}
-
-
-def _enclosure_certificate(solution: EnclosedSolution) -> KKTEnclosure:
-    phi, verified = solution.features, solution.verified
-    positions = [int(k) for k in verified.positions]
-    K = fmpq_mat(phi.gram(positions)) * fmpq(1, phi.scale * phi.scale)
-    total = sum((abs(a) for a in K.entries()), fmpq(0))
-    # Entries rounded to 2^e move ‖I − RK‖_∞ by at most 2^(e−1)·Σ|K| ≤ 2⁻⁹.
-    exponent = -8 - int(total.ceil()).bit_length() if total >= 1 else -8 + int(
-        (1 / total).floor()).bit_length() - 1
-    entries = tuple(tuple(round(a) for a in row)
-                    for row in np.ldexp(verified.inverse, -exponent).tolist())
-    multipliers = _refined(K, entries, exponent, verified.multipliers)
-    sums = sum(multipliers, fmpq(0))
-    # The checker's own interval is far narrower than this one.
-    width = sums * fmpq(1, 1 << 30)
-    bounds = tuple(round_dyadic(sums + side * width, 50) for side in (-1, 1))
-    return KKTEnclosure(tuple(phi.rows[k] for k in positions), tuple(multipliers),
-                        ScaledInverse(exponent, entries), solution.support, bounds)
-
-
-def _refined(K: fmpq_mat, entries: tuple[tuple[int, ...], ...], exponent: int,
-             approximate: FloatArray) -> list[fmpq]:
-    """λ refined against the exact Gram matrix until its error is far below every entry."""
-    s = len(entries)
-    step = fmpq(1, fmpz(1) << -exponent) if exponent < 0 else fmpq(fmpz(1) << exponent)
-    R = fmpq_mat(s, s, [a for row in entries for a in row]) * step
-    ones = fmpq_mat(s, 1, [1] * s)
-    x = fmpq_mat(s, 1, [fmpq(*value.as_integer_ratio()) for value in approximate.tolist()])
-    for _ in range(3):
-        x = x + R * (ones - K * x)
-        x = fmpq_mat(s, 1, [round_dyadic(a, 90) for a in x.entries()])
-    return list(x.entries())

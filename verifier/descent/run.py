@@ -92,7 +92,8 @@ def descend(datasets: AttentionDataset | Sequence[AttentionDataset], *,
     from the keyboard does the same. The iterates reached are returned as ``stopped``.
     progress: show a bar in runs of more than a second, if stderr is a terminal.
 
-    The direction of every step is that of the gradient to rounding, at any ‖W‖ (see
+    Nothing is lost to underflow or saturation at any ‖W‖: the direction of every step is that of
+    the gradient up to about u‖W‖‖x‖‖z‖, the rounding of the logits, u = 2⁻⁵³ (see
     `verifier.descent.gradient`). Datasets may differ in shape. Raises ``InvalidInput``.
 
     >>> data = AttentionDataset.build([[[1, 0], [0, 0]]], [1], [[1, 0]], [1, 3])
