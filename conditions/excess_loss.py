@@ -9,6 +9,7 @@ Source: docs/theory/global_limits.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -34,25 +35,28 @@ RULES = ("plain", "flow", "normalized")
 _SHORT = 30
 """Significant bits of β in certificates, where the step leaves room for so few."""
 
+_NEGLIGIBLE = -144_000
+"""The power of 2 that bounds e^x for x < −100,000."""
+
 Margins = Callable[[], Sequence[arb]]
 """Encloses the margins under opt, in the order of the features' rows, at the current precision."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The excess n(L − L_*) against the least gap min_j e_j(G_j); the two floats are for people.
+    """The excess n(L − L_*) against the least gap min_j e_j(G_j), as figures for people.
 
     ``below`` is None if ``precision`` bits could not separate them.
     """
 
     below: bool | None
     precision: int
-    excess: float
-    gap: float
+    excess: str
+    gap: str
 
     def __str__(self) -> str:
         relation = {True: "<", False: "≥", None: "="}[self.below]
-        return f"{self.excess:.6g} {relation} {self.gap:.6g}"
+        return f"{self.excess} {relation} {self.gap}"
 
 
 def compare(dataset: AttentionDataset, loss: str, margins: Margins, share: fmpq) -> Comparison:
@@ -77,24 +81,38 @@ def compare(dataset: AttentionDataset, loss: str, margins: Margins, share: fmpq)
             below = (True if all(total < r for r in rises)
                      else False if any(total >= r for r in rises) else None)
             if below is not None or precision == MAX_BITS:
-                least = min(float(excess(loss, r).mid()) for r in rises)
+                least = min(excess(loss, r).mid() for r in rises)
                 return Comparison(below, precision if below is None else 2 * precision,
-                                  float(excess(loss, total).mid()), least)
+                                  _figures(excess(loss, total)), _figures(least))
         precision *= 2
+
+
+def _figures(value: arb) -> str:
+    """Six digits of *value*, also beyond the range of floats."""
+    nearest = float(value.mid())
+    within = math.isfinite(nearest) and (nearest != 0 or value.mid() == 0)
+    return f"{nearest:.6g}" if within else str(value.mid().str(6, radius=False))
 
 
 def deficit(margins: Sequence[arb], drops: Sequence[fmpq]) -> arb:
     """Σ_t s_t·drop_t over the rejected tokens, with s_t/s_opt = e^−margin_t."""
     # A common factor keeps every exponent ≤ 0.
     shift = min([arb(0), *(m.mid() for m in margins)])
-    weights = [(shift - m).exp() for m in margins]
+    weights = [_weight(shift - m) for m in margins]
     pulled = sum((w * arb(drop) for w, drop in zip(weights, drops, strict=True)), arb(0))
-    return pulled / sum(weights, shift.exp())
+    return pulled / sum(weights, _weight(shift))
+
+
+def _weight(exponent: arb) -> arb:
+    """e^exponent; far below 0 only as well as a checker needs to know it."""
+    if exponent < -MAX_SCORE:
+        return arb(0).union(arb(2) ** _NEGLIGIBLE)
+    return exponent.exp()
 
 
 def rise(loss: str, top: fmpq, D: arb) -> arb:
     """D for correlation, |ℓ'(top)|·(e^D − 1) otherwise: increasing with e(D), see `excess`."""
-    return D if loss == "correlation" else slope(loss, top) * (D.exp() - 1)
+    return D if loss == "correlation" else slope(loss, top) * D.expm1()
 
 
 def combined(loss: str, rises: Sequence[arb]) -> arb:
@@ -183,6 +201,6 @@ def matrix_margins(dataset: AttentionDataset, W: fmpq_mat) -> Margins:
 def open_reason(found: Comparison) -> str:
     """Why a comparison that is not ``below`` leaves a condition undecided."""
     if found.below is None:
-        return (f"n(L − L_*) and its threshold, both about {found.gap:.6g}, are not separated by "
+        return (f"n(L − L_*) and its threshold, both about {found.gap}, are not separated by "
                 f"{found.precision} bits")
-    return f"n(L − L_*) = {found.excess:.6g} is not below its threshold {found.gap:.6g}"
+    return f"n(L − L_*) = {found.excess} is not below its threshold {found.gap}"

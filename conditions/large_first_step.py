@@ -62,8 +62,8 @@ def decide(dataset: AttentionDataset, first_step: Any, step: Any, loss: str) -> 
                          number=str(found))
     certificate = LargeFirstStep(first, descent.step, descent.beta, separating.W, found.precision)
     return proved(CONDITION, Status.HOLDS, certificate,
-                  f"after a first step of {to_float(first):.6g}, n(L − L_*) = {found.excess:.6g} "
-                  f"is below the cost {found.gap:.6g} of a second best token", loss=loss,
+                  f"after a first step of {to_float(first):.6g}, n(L − L_*) = {found.excess} "
+                  f"is below the cost {found.gap} of a second best token", loss=loss,
                   number=str(found))
 
 

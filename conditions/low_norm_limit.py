@@ -61,6 +61,6 @@ def decide(dataset: AttentionDataset, W: Any, rule: str, step: Any, loss: str) -
     certificate = LowNormLimit(tuple(map(tuple, iterate.tolist())), descent.step, descent.beta,
                                separating.W, found.precision)
     return proved(CONDITION, Status.HOLDS, certificate,
-                  f"n(L(W) − L_*) = {found.excess:.6g} is below the cost {found.gap:.6g} of a "
+                  f"n(L(W) − L_*) = {found.excess} is below the cost {found.gap} of a "
                   "second best token, and the loss never increases", loss=loss,
                   number=str(found))

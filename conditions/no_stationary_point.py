@@ -35,7 +35,7 @@ from conditions.verdict import Status, Verdict, proved, undecided
 
 CONDITION = "no_stationary_point"
 
-BUDGET = 3_000
+BUDGET = 6_000
 """Nodes of a decision tree or of a cover: seconds for a few samples in two dimensions."""
 
 

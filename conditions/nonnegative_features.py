@@ -77,14 +77,16 @@ def negative_pair(dataset: AttentionDataset) -> tuple[Row, Row] | None:
     products = (queries * queries.transpose()).tolist()
     own = [(i, i) for i in range(dataset.n)]
     for i, j in (*own, *combinations(range(dataset.n), 2)):
-        sign = (products[i][j] > 0) - (products[i][j] < 0)
-        if sign == 0:
+        if products[i][j] == 0:
             continue
         (first, left), (second, right) = blocks[i], blocks[j]
+        if products[i][j] < 0:
+            right = -right
         for row, entries in zip(first, (left * right.transpose()).tolist(), strict=True):
-            for other, product in zip(second, entries, strict=True):
-                if product * sign < 0:
-                    return min(row, other), max(row, other)
+            least = min(entries)
+            if least < 0:
+                other = second[entries.index(least)]
+                return min(row, other), max(row, other)
     return None
 
 

@@ -38,6 +38,6 @@ def decide(dataset: AttentionDataset, selection: Selection, W: FloatArray, loss:
         return undecided(CONDITION, "Att-SVM of the tokens selected is infeasible, so no direction "
                          "is predicted", selection=selection, loss=loss)
     value = correlation(W, outcome.float_W)
-    return undecided(CONDITION, f"observed: correlation {value:.7f} with W^mm at "
+    return undecided(CONDITION, f"observed: correlation 1 − {1 - value:.3g} with W^mm at "
                      f"‖W‖ = {np.linalg.norm(W):.6g}", observed=True, selection=selection,
-                     loss=loss, number=f"corr {value:.7f}")
+                     loss=loss, number=f"1 − corr = {1 - value:.2g}")

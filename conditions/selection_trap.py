@@ -46,5 +46,5 @@ def decide(dataset: AttentionDataset, W: Any, rule: str, step: Any, loss: str) -
     certificate = SelectionTrap(tuple(map(tuple, iterate.tolist())), descent.step, descent.beta,
                                 found.precision)
     return proved(CONDITION, Status.HOLDS, certificate,
-                  f"n(L(W) − L_*) = {found.excess:.6g} is below the cost {found.gap:.6g} of half a "
+                  f"n(L(W) − L_*) = {found.excess} is below the cost {found.gap} of half a "
                   "score gap, and the loss never increases", loss=loss, number=str(found))

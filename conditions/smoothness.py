@@ -14,17 +14,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz
 
 from conditions.dataset import AttentionDataset, Vector
 from conditions.errors import InvalidInput
+from conditions.exact.numbers import to_float
 from conditions.losses import MAX_SCORE, check_loss
 
 _PRECISION = 128
 _SLACK = fmpq(1, fmpz(1) << 60)
 """Relative, on every rounded M_i and N_i, so that a checker with other rounding agrees."""
-
-_SQUARINGS = 40
 
 
 def rational_above(value: arb) -> fmpq:
@@ -104,29 +104,31 @@ def lemma4_constant(dataset: AttentionDataset, loss: str) -> tuple[fmpq, fmpq]:
 def spectral_norm(rows: Sequence[Vector]) -> arb:
     """An enclosure of the spectral norm of the matrix with these rational rows.
 
-    With G its Gram matrix of size s and k = 2^40, tr(G^k)/s ≤ λ_max(G)^k ≤ tr(G^k): forty
-    squarings in balls enclose λ_max to a relative width of log(s)·2^−40.
+    With G its Gram matrix and V any square matrix with e = ‖VᵀV − I‖_∞ < 1, V is invertible and
+    max_k (VᵀGV)_kk/(VᵀV)_kk ≤ λ_max(G) ≤ ‖VᵀGV‖_∞/(1 − e). Float eigenvectors make V, balls the rest.
     """
     matrix = fmpq_mat([list(row) for row in rows])
     tall = matrix.nrows() > matrix.ncols()
     gram = matrix.transpose() * matrix if tall else matrix * matrix.transpose()
-    trace = _trace(gram)
+    size = gram.nrows()
+    trace = sum((gram[k, k] for k in range(size)), fmpq(0))
     if trace == 0:
         return arb(0)
-    size = gram.nrows()
-    # A squaring multiplies the relative radii by at most about 2·size.
-    with ctx.workprec(_PRECISION + _SQUARINGS * (2 + size.bit_length())):
-        # The logarithm of the scale is kept apart, so that exponents stay small.
-        power = arb_mat(gram) / arb(trace)
-        log_scale = arb(trace).log()
-        for _ in range(_SQUARINGS):
-            power = power * power
-            shrink = sum((power[k, k] for k in range(size)), arb(0))
-            power = power / shrink
-            log_scale = 2 * log_scale + shrink.log()
-        upper = log_scale / arb(2) ** _SQUARINGS
-        lower = (log_scale - arb(size).log()) / arb(2) ** _SQUARINGS
-        return arb(lower.union(upper) / 2).exp()
+    gram /= trace
+    floats = np.array([to_float(x) for x in gram.entries()]).reshape(size, size)
+    V = arb_mat(np.linalg.eigh(floats)[1].tolist())
+    with ctx.workprec(_PRECISION):
+        turned = V.transpose() * arb_mat(gram) * V
+        square = V.transpose() * V
+        lower = max((turned[k, k] / square[k, k]).lower() for k in range(size))
+        error = _row_sum_norm(square - arb_mat(size, size, 1))
+        upper = (_row_sum_norm(turned) / (1 - error)).upper()
+        return arb((arb(trace) * lower.union(upper)).sqrt())
+
+
+def _row_sum_norm(matrix: arb_mat) -> arb:
+    """An upper bound of ‖matrix‖_∞, exact as a number."""
+    return max(sum((abs(x) for x in row), arb(0)).upper() for row in matrix.tolist())
 
 
 def _check(dataset: AttentionDataset, loss: str) -> None:
@@ -173,7 +175,3 @@ def _diameter_squared(dataset: AttentionDataset, i: int) -> fmpq:
     largest = max(gram[t][t] + gram[s][s] - 2 * gram[t][s]
                   for t, s in combinations(range(len(gram)), 2))
     return fmpq(largest, dataset.integers.token_scale**2)
-
-
-def _trace(matrix: fmpq_mat) -> fmpq:
-    return sum((matrix[k, k] for k in range(matrix.nrows())), fmpq(0))

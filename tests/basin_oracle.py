@@ -30,8 +30,8 @@ class Problem:
                   for X in dataset.tokens]
         queries = [[number(Fraction(int(a.p), int(a.q))) for a in z] for z in dataset.queries]
         head = [number(Fraction(int(a.p), int(a.q))) for a in dataset.head]
-        score = [[y * sum(a * b for a, b in zip(x, head)) for x in X]
-                 for X, y in zip(tokens, dataset.labels)]
+        score = [[y * sum(a * b for a, b in zip(x, head, strict=True)) for x in X]
+                 for X, y in zip(tokens, dataset.labels, strict=True)]
         self.selected = [score[i][a] for i, a in enumerate(selection)]
         self.rows = [(i, t) for i, X in enumerate(tokens) for t in range(len(X))
                      if t != selection[i]]
@@ -45,7 +45,8 @@ class Problem:
         self.support = {tuple(row) for row in solution["support"]}
         self.gram = mp.matrix([[self.dot(self.phi[p], self.phi[q]) for q in self.S]
                                for p in self.S])
-        self.lam = dict(zip(self.S, mp.lu_solve(self.gram, mp.matrix([1] * len(self.S)))))
+        self.lam = dict(zip(
+            self.S, mp.lu_solve(self.gram, mp.matrix([1] * len(self.S))), strict=True))
         self.M = [sum(self.lam[r] * self.phi[r][k] for r in self.S) for k in range(self.d**2)]
         self.nsq = sum(self.lam.values())
         self.a = {r: mp.mpf(1) if r in self.support else self.dot(self.phi[r], self.M)
@@ -56,7 +57,7 @@ class Problem:
 
     @staticmethod
     def dot(p, q):
-        return mp.fsum(a * b for a, b in zip(p, q))
+        return mp.fsum(a * b for a, b in zip(p, q, strict=True))
 
     def solved(self) -> bool:
         return all(x > 0 for x in self.lam.values()) and all(
@@ -71,8 +72,8 @@ class Problem:
         D = [mp.fsum(abs(self.gap[r]) * e[r] for r in self.rows if r[0] == i)
              for i in range(self.n)]
         S = [1 / (1 + mp.fsum(e[r] for r in self.rows if r[0] == i)) for i in range(self.n)]
-        most = [self.slope(f - x) for f, x in zip(self.selected, D)]
-        least = [self.slope(f + x) for f, x in zip(self.selected, D)]
+        most = [self.slope(f - x) for f, x in zip(self.selected, D, strict=True)]
+        least = [self.slope(f + x) for f, x in zip(self.selected, D, strict=True)]
         return e, D, S, least, most
 
 
@@ -123,15 +124,15 @@ def accepts(dataset, selection, loss, data) -> bool:
         return False
     if data["kind"] == "basin_cone":
         mu, R = number(data["aperture"]), number(data["radius"])
-        return (s * mp.sqrt(p.nsq) <= (1 - mu) * R and C < tau**2 * s
+        return (s * mp.sqrt(p.nsq) <= (1 - mu) * R and tau**2 * s > C
                 and tau * (1 - mu) >= mp.sqrt(p.nsq * mu * (2 - mu)))
     W, _ = start(p, data)
     rho = number(data["radius"])
     clock = p.dot(W, p.M) / p.nsq
-    rest = [x - clock * y for x, y in zip(W, p.M)]
+    rest = [x - clock * y for x, y in zip(W, p.M, strict=True)]
     across = mp.sqrt(p.dot(rest, rest)) + rho
     return (clock - rho / mp.sqrt(p.nsq) >= s and across < tau * s
-            and (C < tau**2 * s or C**2 < tau**2 * (2 * C * s - across**2)))
+            and (tau**2 * s > C or tau**2 * (2 * C * s - across**2) > C**2))
 
 
 def residual(p: Problem, rule, eta, data) -> bool:
@@ -140,7 +141,7 @@ def residual(p: Problem, rule, eta, data) -> bool:
     same = {r: next((q for q in p.S if p.phi[q] == p.phi[r]), None) for r in p.rows}
     if {r for r in p.rows if same[r]} != p.support or any(p.gap[r] <= 0 for r in p.support):
         return False
-    O = [r for r in p.rows if not same[r]]
+    off = [r for r in p.rows if not same[r]]
     k = len(p.S)
     for sign, mu, shift in ((1, low, low / p.nsq), (-1, high, 1 / p.nsq)):
         A = mp.matrix(k, k)
@@ -151,32 +152,32 @@ def residual(p: Problem, rule, eta, data) -> bool:
         if min(mp.eigsy(A, eigvals_only=True)) <= 0:
             return False
     limit = [p.slope(f) for f in p.selected]
-    l = {q: mp.log(mp.fsum(limit[r[0]] * p.gap[r] for r in p.support if same[r] == q)
+    offset = {q: mp.log(mp.fsum(limit[r[0]] * p.gap[r] for r in p.support if same[r] == q)
                    / p.n / p.lam[q]) for q in p.S}
     _, m = start(p, data)
-    star = mp.fsum(p.lam[q] * (m[q] - l[q]) for q in p.S) / p.nsq
-    e = mp.matrix([m[q] - star - l[q] for q in p.S])
+    star = mp.fsum(p.lam[q] * (m[q] - offset[q]) for q in p.S) / p.nsq
+    e = mp.matrix([m[q] - star - offset[q] for q in p.S])
     y = mp.lu_solve(p.gram, e)
     size = mp.sqrt(max((e.T * y)[0], mp.mpf(0)))
     t = {r: m[r] - mp.fsum(p.dot(p.phi[r], p.phi[q]) * y[j] for j, q in enumerate(p.S)) - star
-         - p.u[r] * rho - p.v[r] * (B + Z) for r in O}
-    lower = {r: s + t[r] if r in t else s + l[same[r]] - p.v[same[r]] * B for r in p.rows}
+         - p.u[r] * rho - p.v[r] * (B + Z) for r in off}
+    lower = {r: s + t[r] if r in t else s + offset[same[r]] - p.v[same[r]] * B for r in p.rows}
     _, D, S, least, most = p.weights(lower)
     up = {q: max(most[r[0]] * (p.gap[r] + D[r[0]]) / (limit[r[0]] * p.gap[r]) - 1
                  for r in p.support if same[r] == q) for q in p.S}
     down = {q: max(1 - least[r[0]] * S[r[0]] * (p.gap[r] - D[r[0]]) / (limit[r[0]] * p.gap[r])
                    for r in p.support if same[r] == q) for q in p.S}
     mid = (max(up.values()) - max(down.values())) / 2
-    A = {r: most[r[0]] * (abs(p.gap[r]) + D[r[0]]) / p.n * mp.exp(-t[r]) for r in O}
-    pace = 1 - max(down.values()) - mp.fsum(A[r] * p.a[r] for r in O) / p.nsq
+    A = {r: most[r[0]] * (abs(p.gap[r]) + D[r[0]]) / p.n * mp.exp(-t[r]) for r in off}
+    pace = 1 - max(down.values()) - mp.fsum(A[r] * p.a[r] for r in off) / p.nsq
     if pace <= 0 or mid <= -1:
         return False
     P = mp.fsum(p.lam[q] * mp.exp(p.v[q] * B) * max(up[q] - mid, down[q] + mid) * p.v[q]
-                for q in p.S) + mp.fsum(A[r] * p.v[r] for r in O)
+                for q in p.S) + mp.fsum(A[r] * p.v[r] for r in off)
     h = {"normalized": eta / (mp.sqrt(p.nsq) * pace), "plain": eta * mp.exp(-s),
          "flow": mp.mpf(0)}[rule]
     top = max(p.v[q] for q in p.S)
     low_B, high_B = low * mp.exp(-top * B / 2), high * (1 + mp.exp(top * B)) / 2
-    return (s <= star - rho / mp.sqrt(p.nsq) and size + rho <= B and P < (1 + mid) * low_B * B
-            and mp.fsum(A[r] * p.v[r] * (1 / (pace * (p.a[r] - 1)) + h) for r in O) < Z
+    return (s <= star - rho / mp.sqrt(p.nsq) and size + rho <= B and (1 + mid) * low_B * B > P
+            and mp.fsum(A[r] * p.v[r] * (1 / (pace * (p.a[r] - 1)) + h) for r in off) < Z
             and h * (1 + mid) * (low_B + high_B) < 2)

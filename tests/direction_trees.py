@@ -68,9 +68,10 @@ def replay(data, certificate, about: str) -> dict[str, int]:
         elif isinstance(node, str):
             assert leaf and closes(data, prefix, tested_rows(dataset, prefix, about), node)
             kind = "multipliers"
-        elif node["kind"] == "farkas":
-            assert cancels(data, prefix, node["multipliers"])
-            kind = "farkas" if leaf else "pruned"
+        elif node["kind"] == "obstruction":
+            assert not leaf
+            kind = "infeasible" if obstructs(data, dataset, prefix, node["multipliers"], about) \
+                else "obstructed"
         else:
             # Certificates of one selection have tests of their own; here the answer counts.
             assert leaf
@@ -115,12 +116,25 @@ def closes(data, alpha, tested, text: str) -> bool:
     return False
 
 
-def cancels(data, alpha, multipliers) -> bool:
-    total = None
-    for i, t, number in multipliers:
-        assert i < len(alpha) and t != alpha[i]
-        weight = Fraction(number)
-        assert weight > 0
-        term = [weight * a for a in feature(data, alpha, (i, t))]
-        total = term if total is None else [a + b for a, b in zip(total, term, strict=True)]
-    return total is not None and not any(total)
+def obstructs(data, dataset, prefix, multipliers, about: str) -> bool:
+    """Check an obstruction; whether V = 0, that is, whether the fixed tokens are infeasible."""
+    rows = [(i, t) for i, t, _ in multipliers]
+    assert rows == sorted(set(rows))
+    assert rows
+    assert all(i < len(prefix) and t != prefix[i] for i, t in rows)
+    weights = [Fraction(number) if isinstance(number, int) else oracle_number(number)
+               for _, _, number in multipliers]
+    assert min(weights) > 0
+    phi = [feature(data, prefix, row) for row in rows]
+    V = [sum(w * f[a] for w, f in zip(weights, phi, strict=True)) for a in range(len(phi[0]))]
+    for j, T in enumerate(dataset.lengths):
+        for a in range(T) if j >= len(prefix) else [prefix[j]]:
+            alpha = [0] * j + [a] + [0] * (dataset.n - j - 1)
+            tested = tested_rows(dataset, alpha, about)
+            assert all(oracle.dot(feature(data, alpha, (j, t)), V) <= 0
+                       for t in range(T) if t != a and (j, t) not in tested)
+    return not any(V)
+
+
+def oracle_number(text: str) -> Fraction:
+    return Fraction(float.fromhex(text)) if "x" in text else Fraction(text)

@@ -59,15 +59,14 @@ def counted(datasets, compiled):
 
 
 def test_every_way_to_close_a_vertex_occurs():
-    fast = counted(FLOATS + INTEGERS + FLAT, True)
+    fast = counted([*FLOATS[:6], *INTEGERS[:6], *FLAT], True)
     # Compiled code closes nearly all feasible leaves that are not locally optimal.
-    assert fast["multipliers"] > 500
-    assert fast["pruned"] > 20
-    assert fast["farkas"] > 10
-    slow = counted(FLOATS + INTEGERS, False)
+    assert fast["multipliers"] > 200
+    assert fast["infeasible"] > 2
+    assert fast["obstructed"] > 20
+    slow = counted([*FLOATS[:6], *INTEGERS[:6]], False)
     assert "multipliers" not in slow
-    assert slow["exact_kkt"] > 100
-    assert slow["kkt_enclosure"] + slow["primal_dual"] > 100
+    assert min(slow["exact_kkt"], slow["kkt_enclosure"], slow["primal_dual"]) > 5
 
 
 def test_the_replay_refuses_wrong_multipliers():
@@ -154,6 +153,19 @@ def test_part_of_a_recorded_trial_against_exact_solutions():
     search = Search(local_optimality_problem(dataset), compiled=True)
     run(search)
     assert [each.selection for each in search.found] == direction_trees.brute_force(dataset, ABOUT)
+
+
+@pytest.mark.parametrize("power", [-30, 30])
+def test_scales_do_not_matter(power):
+    X, Y, z, v = FLAT[0]
+    scaled = (np.ldexp(X, power).tolist(), Y, np.ldexp(z, power).tolist(), v)
+    proofs = []
+    for data in (FLAT[0], scaled):
+        search = Search(local_optimality_problem(AttentionDataset.build(*data)), compiled=True)
+        run(search)
+        proofs.append(search.certificate)
+        direction_trees.replay(data, search.certificate.to_json(), ABOUT)
+    assert proofs[0].selections == proofs[1].selections
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -88,14 +88,13 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
 
 def certify(dataset: AttentionDataset, *, source: str = "", selection: str | Selection = "opt",
             loss: str = "logistic", rule: str = "normalized", step: float = 0.1,
-            iterations: int = 2000, start: Any = None, progress: bool = False,
-            said: Callable[[str], None] | None = None) -> Report:
+            iterations: int = 2000, start: Any = None, progress: bool = False) -> Report:
     """Decide every condition of *dataset*, run gradient descent, and compare.
 
     selection: ``"opt"``, ``"gd"`` (the tokens the run selects) or explicit token indices; the
     conditions about a selection are decided for it. loss, rule, step, iterations, start: those of
     `verifier.descent.descend`; ``start`` None means W(0) = 0. ``iterations`` 0 skips the run.
-    said: told the name of each condition as it is taken up. Raises ``InvalidInput``.
+    progress: show a bar on stderr when the run takes more than a second. Raises ``InvalidInput``.
     """
     run = None
     if iterations or selection == "gd":
@@ -108,28 +107,23 @@ def certify(dataset: AttentionDataset, *, source: str = "", selection: str | Sel
         named.append(("given", check_selection(dataset, selection)))
     if selection == "gd" and run is not None:
         named.append(("selected by the run", run.selected))
-    verdicts = tuple(_decide(dataset, named[0][1], loss, run, said or (lambda _: None)))
+    verdicts = tuple(_decide(dataset, named[0][1], loss, run))
     if run is not None and run.selected != named[0][1]:
         named.append(("selected by the run", run.selected))
     return Report(dataset, source, verdicts, tuple(named), run)
 
 
-def _decide(dataset: AttentionDataset, selection: Selection, loss: str, run: Run | None,
-            said: Callable[[str], None]) -> Iterator[Verdict]:
+def _decide(dataset: AttentionDataset, selection: Selection, loss: str,
+            run: Run | None) -> Iterator[Verdict]:
     for about_dataset in ABOUT_DATASET:
-        said(about_dataset.CONDITION)
         yield about_dataset.decide(dataset)
     for about_selection in ABOUT_SELECTION:
-        said(about_selection.CONDITION)
         yield about_selection.decide(dataset, selection)
     if run is not None and run.selected != selection:
         # The run's own limit is about the tokens it selects.
         for about_selection in (feasibility, local_optimality):
-            said(about_selection.CONDITION)
             yield about_selection.decide(dataset, run.selected)
     for about_loss in ABOUT_LOSS:
-        said(about_loss.CONDITION)
         yield about_loss.decide(dataset, loss)
     if run is not None:
-        said(predicted_direction.CONDITION)
         yield predicted_direction.decide(dataset, run.selected, run.final, run.loss)

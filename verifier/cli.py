@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.errors import InvalidInput
@@ -55,12 +54,9 @@ def certify_command(
         ) -> None:
     """Decide every condition of a dataset, run descent on it, report and certify."""
     dataset = io.load_dataset(data, trial)
-    errors = Console(stderr=True)
-    with errors.status("deciding …") as status:
-        report = certify(
-            dataset, source=_source(data, trial), selection=_selection(selection), loss=loss,
-            rule=rule, step=step, iterations=iterations, start=_start(start, data, trial),
-            said=lambda name: status.update(f"deciding {name} …"))
+    report = certify(dataset, source=_source(data, trial), selection=_selection(selection),
+                     loss=loss, rule=rule, step=step, iterations=iterations,
+                     start=_start(start, data, trial), progress=True)
     if json is not None:
         io.write_atomically(json, report.certificate_text())
     print_report(report)

@@ -205,9 +205,9 @@ def enclose(phi: Features) -> Enclosure | None:
         return None
     positions = positive_positions(solution)
     if isinstance(solution, ExactSolution):
-        exact = [arb(solution.multipliers[k]) for k in positions]
         with ctx.workprec(WORKING_BITS):
-            return Enclosure(solution, WORKING_BITS, positions, [+x for x in exact])
+            return Enclosure(solution, WORKING_BITS, positions,
+                             [arb(solution.multipliers[k]) for k in positions])
     bits = WORKING_BITS
     while bits <= 1024:
         with ctx.workprec(bits):

@@ -14,7 +14,7 @@ from conditions.certificates.base import (
     Triple,
     Vector,
 )
-from conditions.certificates.enumeration import DirectionTree, ExceptionalSelection
+from conditions.certificates.enumeration import DirectionTree, ExceptionalSelection, Obstruction
 from conditions.certificates.global_limits import (
     LargeFirstStep,
     LowNormLimit,
@@ -91,6 +91,7 @@ __all__ = [
     "MonotoneDirection",
     "NegativeProduct",
     "NonnegativeProducts",
+    "Obstruction",
     "OptimalTokens",
     "OptimumTie",
     "PrimalDual",

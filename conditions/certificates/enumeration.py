@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conditions.certificates.base import DECODERS, Certificate, Indices
+from conditions.certificates.base import DECODERS, Certificate, Indices, SparseVector
 from conditions.certificates.separation import ExactKKT, Farkas, KKTEnclosure, PrimalDual
 
 Node = str | Certificate
@@ -27,6 +27,17 @@ class DirectionTree(Certificate):
     evidence = "enclosed"
     selections: tuple[Indices, ...]
     nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Obstruction(Certificate):
+    """y > 0 such that V = Σ y φ has no positive product with any feature that can be kept.
+
+    An entry of `DirectionTree`; it proves no condition by itself.
+    """
+
+    kind = "obstruction"
+    multipliers: SparseVector
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,23 @@
 """Many small Att-SVMs at once, compiled: multipliers that prove a tested token's margin ≤ 1.
 
 Everything about a selection α is in the matrix B of all tokens, B_(it),(jτ) = (x_it·x_jτ)(z_i·z_j):
-with W = Σ μ_it φ_it the logits x_jτᵀWz_j are Bc, c_it = −μ_it and c_iα = Σ_t μ_it, and ‖W‖² = cᵀBc.
-The kept rows' problem (docs/theory/directions.md) is solved by block pivoting, its multipliers are
-rounded to hexadecimal integers, and the inequality that a checker will see is proved for them in
-floats with error bounds. What is not proved here is left open, whatever the reason.
+with V = Σ μ_it φ_it the logits x_jτᵀVz_j are Bc, c_it = −μ_it and c_iα = Σ_t μ_it, and ‖V‖² = cᵀBc.
+The kept rows' problem is solved in floats and its multipliers are rounded to hexadecimal integers,
+for which the inequality that a checker will see is proved with error bounds. What is not proved
+here is left open, whatever the reason. Source: docs/theory/directions.md, section 2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpz_mat
-from numba import njit
 
 from conditions.dataset import AttentionDataset, FloatArray
+from conditions.enumeration.pivoting import compiled, multipliers
 from conditions.exact.numbers import to_float
 from conditions.selection import Selection
 
@@ -26,14 +26,6 @@ WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10)
 
 _RANGE = 2.0**200
 _U = 2.0**-53
-_EXCHANGES = 60
-_RIDGE = 1e-8
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _compiled(function: F) -> F:
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 @dataclass(frozen=True)
@@ -84,7 +76,7 @@ def batch(dataset: AttentionDataset, tested: list[tuple[int, int, int]]) -> Batc
     return Batch(B, starts, table)
 
 
-@_compiled
+@compiled
 def _close(gram: Any, starts: Any, tested: Any, chosen: Any, widths: Any, text: Any) -> Any:
     """Fill *text*; the result has the length of each text, 0 for open selections."""
     M, n = len(gram), len(starts) - 1
@@ -117,13 +109,8 @@ def _close(gram: Any, starts: Any, tested: Any, chosen: Any, widths: Any, text: 
                 K[k, m] = K[m, k] = (
                     gram[heads[k], heads[m]] - gram[heads[k], rows[m]]
                     - gram[rows[k], heads[m]] + gram[rows[k], rows[m]])
-        if not _multipliers(K, kept, rows, inside, factor, x):
-            # Dependent rows: a ridge makes every system definite, and the proof does not mind.
-            for k in range(kept):
-                K[k, k] *= 1.0 + _RIDGE
-            inside[:] = True
-            if not _multipliers(K, kept, rows, inside, factor, x):
-                continue
+        if not multipliers(K, kept, rows, inside, factor, x):
+            continue
         top = x[:kept].max()
         for width in widths:
             unit = (16.0**width - 1.0) / top
@@ -136,85 +123,7 @@ def _close(gram: Any, starts: Any, tested: Any, chosen: Any, widths: Any, text: 
     return lengths
 
 
-@_compiled
-def _multipliers(K: Any, kept: int, rows: Any, inside: Any, factor: Any, x: Any) -> bool:
-    """Find x ≥ 0 minimizing ½xᵀKx − 1ᵀx by block pivoting, started from *inside*; floats, unproved."""
-    passive = np.empty(kept, np.intp)
-    fewest, patience = kept + 1, 3
-    for _ in range(_EXCHANGES):
-        size = 0
-        for k in range(kept):
-            if inside[rows[k]]:
-                passive[size] = k
-                size += 1
-        if not _solve(K, passive, size, factor, x):
-            return False
-        wrong, last = 0, -1
-        for k in range(kept):
-            if _is_wrong(K, k, passive, size, inside[rows[k]], x):
-                wrong += 1
-                last = k
-        if wrong == 0:
-            return size > 0
-        every = True
-        if wrong < fewest:
-            fewest, patience = wrong, 3
-        elif patience:
-            patience -= 1
-        else:
-            # Murty's rule: only the last index, which cannot cycle.
-            every = False
-        for k in range(kept):
-            if (every or k == last) and _is_wrong(K, k, passive, size, inside[rows[k]], x):
-                # Marked by NaN, so that the test sees the old x to the end.
-                factor[0, k] = np.nan
-            else:
-                factor[0, k] = 0.0
-        for k in range(kept):
-            if np.isnan(factor[0, k]):
-                inside[rows[k]] = not inside[rows[k]]
-    return False
-
-
-@_compiled
-def _is_wrong(K: Any, k: int, passive: Any, size: int, within: bool, x: Any) -> bool:
-    if within:
-        return bool(x[k] <= 0)
-    margin = 0.0
-    for m in range(size):
-        margin += K[k, passive[m]] * x[passive[m]]
-    return margin < 1.0 - 1e-11
-
-
-@_compiled
-def _solve(K: Any, passive: Any, size: int, factor: Any, x: Any) -> bool:
-    """Set x on *passive* from K x = 1 by Cholesky, 0 elsewhere; False if K is nearly singular."""
-    x[:] = 0.0
-    for a in range(size):
-        k = passive[a]
-        for b in range(a + 1):
-            total = K[k, passive[b]]
-            for m in range(b):
-                total -= factor[a, m] * factor[b, m]
-            if b < a:
-                factor[a, b] = total / factor[b, b]
-            elif total <= 1e-13 * K[k, k]:
-                return False
-            else:
-                factor[a, a] = np.sqrt(total)
-        total = 1.0
-        for m in range(a):
-            total -= factor[a, m] * x[passive[m]]
-        x[k] = total / factor[a, a]
-    for a in range(size - 1, -1, -1):
-        total = x[passive[a]]
-        for m in range(a + 1, size):
-            total -= factor[m, a] * x[passive[m]]
-        x[passive[a]] = total / factor[a, a]
-    return True
-
-
-@_compiled
+@compiled
 def _excludes(gram: Any, largest: float, rows: Any, heads: Any, kept: int, rivals: Any,
               winners: Any, others: int, mu: Any, c: Any, logits: Any) -> bool:
     """Whether the integers *mu* prove that a tested row has margin at most 1 (rigorous).
@@ -257,7 +166,7 @@ def _excludes(gram: Any, largest: float, rows: Any, heads: Any, kept: int, rival
     return False
 
 
-@_compiled
+@compiled
 def _spell(mu: Any, kept: int, width: int, text: Any) -> int:
     """Write the width and the integers in lower-case hexadecimal ASCII; the length written."""
     at = 0

@@ -1,7 +1,8 @@
 """The walk over the tree of selections, vertex by vertex in preorder, with its certificate.
 
 A vertex of depth k fixes the tokens of samples 0..k−1. It is closed at once if their constraints
-contradict each other; leaves are closed by the compiled batch where it can, else one by one.
+leave no exceptional completion. Leaves are closed by the compiled batch where it can, else one by
+one.
 """
 
 from __future__ import annotations
@@ -12,15 +13,13 @@ from functools import cached_property
 from math import prod
 from time import monotonic
 
-from conditions.certificates import DirectionTree, Farkas
+from conditions.certificates import DirectionTree, Obstruction
 from conditions.certificates.enumeration import BRANCH, OPTIMAL, Node
-from conditions.dataset import AttentionDataset
 from conditions.enumeration.batch import Batch, batch
+from conditions.enumeration.obstruction import Obstructions
 from conditions.enumeration.problem import Examined, Problem
 from conditions.full_rank import independence
-from conditions.selection import Selection, features
-from conditions.separation.frobenius import Infeasible, solve_exactly
-from conditions.separation.separator import short_separator
+from conditions.selection import Selection
 
 _BLOCK = 1024
 _COMPILED_FROM = 1500
@@ -90,8 +89,8 @@ class Search:
                 if len(waiting) == _BLOCK:
                     yield from self._resolve(waiting)
                     waiting = []
-            elif (farkas := self._infeasible(prefix)) is not None:
-                self._nodes.append(farkas)
+            elif (obstruction := self._obstruction(prefix)) is not None:
+                self._nodes.append(obstruction)
                 self.closed += prod(lengths[depth:])
                 yield self.progress
             else:
@@ -121,25 +120,18 @@ class Search:
                     self.found.append(examined)
                 yield self.progress
 
-    def _infeasible(self, prefix: Selection) -> Farkas | None:
-        """A proof that the constraints of the fixed tokens contradict each other, if they do."""
-        if not prefix or self._full_rank:
-            return None
-        phi = features(self._prefixes[len(prefix) - 1], prefix)
-        if short_separator(phi) is not None:
-            return None
-        outcome = solve_exactly(phi)
-        return outcome.certificate if isinstance(outcome, Infeasible) else None
+    def _obstruction(self, prefix: Selection) -> Obstruction | None:
+        """A proof that no completion of *prefix* is exceptional, where one is looked for.
+
+        Independent features leave every selection feasible, and generic ones no obstruction.
+        """
+        return self._obstructions.find(prefix) if prefix and self._obstructions else None
 
     @cached_property
-    def _full_rank(self) -> bool:
-        return independence(self.problem.dataset) is not None
-
-    @cached_property
-    def _prefixes(self) -> list[AttentionDataset]:
-        data = self.problem.dataset
-        return [AttentionDataset(data.tokens[:k], data.labels[:k], data.queries[:k], data.head)
-                for k in range(1, data.n)]
+    def _obstructions(self) -> Obstructions | None:
+        if independence(self.problem.dataset) is not None:
+            return None
+        return Obstructions(self.problem)
 
     @cached_property
     def _batch(self) -> Batch | None:

@@ -32,24 +32,29 @@ def float_gradient(space: RowSpace, loss: str,
                    y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(G, J, size) at points *y* (S, r): shapes (S, r), (S, r, r), (S,).
 
-    ``size`` is Σ_i |ℓ'(f_i)| Σ_t s_it |γ_it − f_i| max ‖F‖, a scale for G that decays with it.
+    ``size`` is Σ_i |ℓ'(f_i)| Σ_t s_it |γ_it − f_i| max |F|, a scale for G that decays with it.
     """
-    F, gamma = space.float_logits, space.float_scores
-    logits = np.where(space.present, np.einsum("itr,sr->sit", F, y), -np.inf)
-    logits -= logits.max(axis=2, keepdims=True)
+    logits = np.where(space.present, np.einsum("itr,sr->sit", space.float_logits, y), -np.inf)
+    # Relative to the leading token nothing cancels where the others have little weight.
+    lead = logits.argmax(axis=2)[:, :, None]
+    logits -= np.take_along_axis(logits, lead, axis=2)
     s = np.exp(logits)
     s /= s.sum(axis=2, keepdims=True)
+    n = np.arange(len(space.float_logits))[None, :, None]
+    F = space.float_logits[None] - space.float_logits[n, lead]
+    base = space.float_scores[n, lead]
+    gamma = space.float_scores[None] - base
     f = (s * gamma).sum(axis=2)
     pull = s * (gamma - f[:, :, None])
-    slope, curve = float_slopes(loss, f)
-    mean = np.einsum("sit,itr->sir", s, F)
-    cov = np.einsum("sit,itr->sir", pull, F)
+    slope, curve = float_slopes(loss, f + base[:, :, 0])
+    mean = np.einsum("sit,sitr->sir", s, F)
+    cov = np.einsum("sit,sitr->sir", pull, F)
     G = np.einsum("si,sir->sr", slope, cov)
-    centred = F[None] - mean[:, :, None, :]
+    centred = F - mean[:, :, None, :]
     weighted = centred * (slope[:, :, None] * pull)[..., None]
     J = np.einsum("sitk,sitm->skm", weighted, centred)
     J -= np.einsum("si,sik,sim->skm", curve, cov, cov)
-    size = np.einsum("si,sit->s", slope, np.abs(pull)) * np.linalg.norm(F, axis=2).max()
+    size = np.einsum("si,sit->s", slope, np.abs(pull)) * np.abs(space.float_logits).max()
     return G, J, size
 
 

@@ -180,7 +180,7 @@ def near(dataset: AttentionDataset, loss: str, starts: FloatArray, *,
     """
     space = row_space(dataset)
     found: list[StationaryPoint] = []
-    for y in zeros(space, loss, starts)[:_MOST_VERIFIED]:
+    for y in _by_condition(space, loss, zeros(space, loss, starts))[:_MOST_VERIFIED]:
         certificate = verify(space, loss, y)
         if certificate is None or any(_meet(certificate, p.certificate) for p in found):
             continue
@@ -188,6 +188,14 @@ def near(dataset: AttentionDataset, loss: str, starts: FloatArray, *,
         if most is not None and len(found) >= most:
             break
     return tuple(found)
+
+
+def _by_condition(space: RowSpace, loss: str, y: FloatArray) -> FloatArray:
+    """The points whose Jacobian is best conditioned first: those of curves of zeros come last."""
+    _, J, _ = float_gradient(space, loss, y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        condition = np.nan_to_num(np.linalg.cond(J), nan=np.inf)
+    return y[np.argsort(condition, kind="stable")]
 
 
 def stationary_points(dataset: AttentionDataset, loss: str, *, starts: int = 128,

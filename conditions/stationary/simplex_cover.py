@@ -32,7 +32,7 @@ from conditions.stationary.cells import PRECISION, Cell, excludes, orthants, poi
 from conditions.stationary.coordinates import Point, RowSpace, row_space
 from conditions.stationary.outcome import NotExcluded
 
-CELL_BUDGET = 3_000
+CELL_BUDGET = 6_000
 LARGEST_RANK = 3
 _WIDTH = 2.0
 """The width, in logits, beyond which a strip that was not yet moved outward is narrowed."""

@@ -32,6 +32,8 @@ OUTSCORED = data([[[1, 0], [0, -1], [-3, 1]]], [1], [[1, 0]], [0, 1])
 EQUAL = {**OUTSCORED, "v": [1, -1]}
 # Features (1, 1)(1, 0)ᵀ and (3, -1)(1, 0)ᵀ: w = (1/2, 1/2) has margin 1 on both, λ = (1/2, 0).
 TIED = data([[[1, 0], [0, -1], [-2, 1]]], [1], [[1, 0]], [0, 1])
+# Features E11 and 2 E21: W has the one column (1, 1/2), λ = (1, 1/4).
+PARALLEL = data([[[1, 0], [0, 0]], [[0, 1], [0, 0]]], [1, 1], [[1, 0], [2, 0]], [1, 1])
 # Orthonormal tokens a, b, c; samples abc and bc share a query, ca has another.
 ORDERED = data([[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 0], [0, 0, 1]],
                 [[0, 0, 1], [1, 0, 0]]], [1, 1, 1], [[1, 0, 0], [1, 0, 0], [0, 1, 0]], [3, 2, 1])
@@ -110,6 +112,10 @@ UNITS_ENCLOSURE = {
     "kind": "kkt_enclosure", "rows": [[0, 1], [1, 1]], "multipliers": [1, 1],
     "inverse": {"exponent": 0, "entries": IDENTITY}, "support": [[0, 1], [1, 1]],
     "norm_squared": [2, 2]}
+PARALLEL_ENCLOSURE = {
+    "kind": "kkt_enclosure", "rows": [[0, 1], [1, 1]], "multipliers": [1, "1/4"],
+    "inverse": {"exponent": -2, "entries": [[4, 0], [0, 1]]}, "support": [[0, 1], [1, 1]],
+    "norm_squared": ["5/4", "5/4"]}
 DIAGONAL_KKT = exact_kkt([[0, 1, 1], [1, 1, 1]], [[0, 1], [1, 1]], 2)
 REVERSED_KKT = exact_kkt([[0, 1, 1], [1, 1, 1]], [[0, 1], [1, 1]], 2)
 UNITS_KKT = exact_kkt([[0, 1, 1], [1, 1, 1]], [[0, 1], [1, 1]], 2)
@@ -239,6 +245,9 @@ CASES = {
     "full_rank_rows": _case(
         UNITS, "full_rank", "holds", {"kind": "independent_rows", "modulus": 3},
         "linearly independent"),
+    "full_rank_square": _case(
+        data([[[1], [0]]], [1], [[1]], [1]), "full_rank", "holds",
+        {"kind": "independent_rows", "modulus": 2}, "linearly independent"),
     "full_rank_factors": _case(
         UNITS, "full_rank", "holds", {"kind": "independent_factors", "modulus": 6},
         "linearly independent"),
@@ -262,6 +271,10 @@ CASES = {
         OUTSCORED, "rank_bound", "holds",
         {"kind": "modular_rank", "enclosure": OUTSCORED_ENCLOSURE, "modulus": 2**61 - 1,
          "rank": 1}, "rank W^mm = 1", selection=[0], **ENCLOSED),
+    "modular_rank_parallel": _case(
+        PARALLEL, "rank_bound", "holds",
+        {"kind": "modular_rank", "enclosure": PARALLEL_ENCLOSURE, "modulus": 3, "rank": 1},
+        "rank W^mm = 1", **A00, **ENCLOSED),
     "rank_farkas": _case(
         DIAGONAL, "rank_bound", "fails", DIAGONAL_FARKAS, "W^mm_α does not exist",
         selection=[1, 0]),
@@ -295,6 +308,9 @@ CASES = {
     "separable_queries": _stationary(
         DIAGONAL, "holds", {"kind": "separable_queries", "u": [1, "-1/2"]}, "for every W",
         "exponential"),
+    "separable_boundary": _stationary(
+        DIAGONAL, "holds", {"kind": "separable_queries", "u": [1, 0]}, "for every W",
+        "correlation"),
     "separable_flat": _stationary(
         HALF_FLAT, "holds", {"kind": "separable_queries", "u": [1, -7]}, "for every W"),
     "all_flat": _stationary(FLAT, "fails", {"kind": "all_flat"}, "∇L(W) = 0 for some W"),
@@ -310,7 +326,8 @@ def mixed_document():
     """Proved, observed and undecided verdicts about DIAGONAL, with a run."""
     proved = [case.verdict for name, case in CASES.items()
               if case.dataset is DIAGONAL and name not in (
-                  "not_all_support_enclosed", "separable_queries", "not_local_enclosed")]
+                  "not_all_support_enclosed", "separable_queries", "not_local_enclosed",
+                  "separable_boundary")]
     return document(
         DIAGONAL, *proved,
         verdict("predicted_direction", "undecided", evidence="observed", loss="logistic", **A00),

@@ -134,6 +134,8 @@ TARGETED = [
     ("support_enclosed", (*C, "rows"), [[1, 1], [0, 1]], "NOT_INCREASING"),
     ("support_enclosed", (*C, "rows", 1), [2, 1], "COARSE_INVERSE"),
     ("support_enclosed", (*C, "rows", 1), DELETE, "WRONG_LENGTH"),
+    # Here ε is the multiplier itself, 1/2.
+    ("support_enclosed", (*C, "multipliers", 0), "1/2", "NOT_POSITIVE"),
     ("support_enclosed", (*C, "multipliers", 0), 2, "NOT_POSITIVE"),
     ("support_enclosed", (*C, "multipliers", 0), -1, "NOT_POSITIVE"),
     ("support_enclosed", (*C, "multipliers", 0), "2/3", "MARGIN_TOO_SMALL"),
@@ -157,12 +159,17 @@ TARGETED = [
     ("support_enclosed", (*C, "norm_squared"), [2, 2], "WRONG_NORM"),
     ("support_enclosed", (*C, "norm_squared"), [1, 2], "WRONG_NORM"),
     ("support_enclosed", (*C, "norm_squared"), [2, "2000001/1000000"], "WRONG_NORM"),
+    ("all_support_enclosed", (*C, "norm_squared", 0), "1048575/524288", None),
+    ("all_support_enclosed", (*C, "norm_squared", 0), "1048574/524288", "WRONG_NORM"),
     ("support_enclosed", (*C, "norm_squared", 2), 2, "WRONG_LENGTH"),
     ("support_enclosed", ("selection",), [2, 0, 0], "MARGIN_TOO_SMALL"),
     ("not_local_enclosed", ("selection",), [0, 1], "SELECTED_ROW"),
     ("local_primal_dual", (*C, "W", 0, 0), "98/200", "MARGIN_TOO_SMALL"),
     # Farther from the optimum the gap no longer excludes the row.
     ("local_primal_dual", (*C, "W"), [["51/100", 0], ["51/100", 0]], "NOT_EXCLUDED"),
+    ("local_primal_dual", (*C, "W"), [["1/2", 0], ["1/2", 0]], None),
+    # Here (m - 1)² = ‖φ‖² g exactly: 289/196 on both sides.
+    ("local_primal_dual", (*C, "W"), [["9/14", "3/14"], ["5/14", 0]], "NOT_EXCLUDED"),
     ("local_primal_dual", (*C, "W", 0, 1), 1, "NOT_EXCLUDED"),
     ("local_primal_dual", (*C, "multipliers"), [], "NOT_EXCLUDED"),
     ("local_primal_dual", (*C, "multipliers", 0, 2), 1, "NOT_EXCLUDED"),
@@ -302,6 +309,8 @@ OTHER_DATA = [
     ("query_cycle", ("X", 1, 0), [2, 0], "BROKEN_CYCLE"),
     ("topological_order", ("X", 1, 1), [0, 1, 1], "NOT_INDEPENDENT"),
     ("topological_order", ("X", 1, 1), [1, 0, 0], "WRONG_ORDER"),
+    # A rejected token equal to the selected one does not come strictly after it.
+    ("topological_order", ("X", 2, 2), [0, 0, 1], "WRONG_ORDER"),
     ("topological_order", ("X", 0, 0), [3, 0, 0], "NOT_INDEPENDENT"),
     ("topological_order", ("z", 2), [0, 0, 0], "NOT_INDEPENDENT"),
     ("topological_order", ("z", 2), [2, 0, 0], "NOT_INDEPENDENT"),
@@ -317,6 +326,8 @@ OTHER_DATA = [
     ("support_enclosed", ("z", 2), ["1/3", 0], "MARGIN_TOO_SMALL"),
     ("support_enclosed", ("z", 2), [0, 0], "MARGIN_TOO_SMALL"),
     ("support_enclosed", ("z", 1), [0, 2], "COARSE_INVERSE"),
+    # The other row has margin 1 exactly: a tie that no enclosure decides.
+    ("local_enclosed", ("X", 0, 2), [-2, 1], "MARGIN_TOO_SMALL"),
     ("local_enclosed", ("Y", 0), -1, "STATUS_UNPROVED"),
     ("local_exact", ("v",), [-1, 1], "STATUS_UNPROVED"),
     ("local_primal_dual", ("X", 0, 2), [-2, 1], "NOT_EXCLUDED"),
@@ -425,13 +436,15 @@ NOT_CERTIFICATES = [
 STILL_VALID = {
     "separator": ("W",),  # larger entries, and entries that no margin meets
     "no_flat_sample": ("pairs",),  # another gap of the same sample
-    **dict.fromkeys(("topological_order", "full_rank_rows", "full_rank_factors"), ("modulus",)),
+    **dict.fromkeys(("topological_order", "full_rank_rows", "full_rank_factors",
+                     "full_rank_square"), ("modulus",)),
     **dict.fromkeys(("injective_rows", "injective_factors"), ("sample", "modulus")),
     "monotone_direction": ("D", "witness"),
-    **dict.fromkeys(("separable_queries", "separable_flat"), ("u",)),
+    **dict.fromkeys([name for name in CASES if "separable" in name], ("u",)),
     # K is a multiple of the identity, λ is close: many R have β < 1 and the same ε.
     **dict.fromkeys([name for name in CASES if "enclosed" in name], ("entries", "exponent")),
-    **dict.fromkeys(("modular_rank", "modular_rank_one"), ("modulus", "entries", "exponent")),
+    **dict.fromkeys([name for name in CASES if "modular" in name],
+                    ("modulus", "entries", "exponent")),
     # ∇L(0) = 0: every margin is 0.
     **dict.fromkeys([name for name in CASES if "first_step_zero" in name], ("row",))}
 

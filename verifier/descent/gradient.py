@@ -6,12 +6,13 @@ With α the argmax token of sample i under W (lowest index on ties), Δ_t = γ_�
     −n ∇L(W) = Σ_i Σ_{t≠α} w_it φ_it,    w_it = |ℓ'(f_i)| s_it (Δ_it − Δ̄_i),
     log|w_it| = log|ℓ'(f_i)| + log s_it + log|Δ_it − Δ̄_i|.
 
-The largest log|w_it| over all (i, t) is taken out before exponentiating, so nothing underflows at
-any norm of W; what is left is the rounding of the logits, about u‖W‖‖x‖‖z‖, u = 2⁻⁵³. Relative to the argmax nothing cancels as the softmax
-saturates; relative to another token Δ_t − Δ̄ would round to 0. Where Δ_t = 0 the factor is
-|Δ̄| itself, a sum of exponentially small terms, and its logarithm is taken of the scaled sum:
-with s_α ≈ s_t ≈ 1/2 and equal scores this is as large as any other weight. Rows with φ = 0
-have no weight: a zero query would otherwise set the scale and hide all other samples.
+The largest log|w_it| over all (i, t) is taken out before exponentiating, so nothing underflows
+at any norm of W; what is left is the rounding of the logits, about u‖W‖‖x‖‖z‖, u = 2⁻⁵³.
+Relative to the argmax nothing cancels as the softmax saturates; relative to another token
+Δ_t − Δ̄ would round to 0. Where Δ_t = 0 the factor is |Δ̄| itself, a sum of exponentially small
+terms, and its logarithm is taken of the scaled sum: with s_α ≈ s_t ≈ 1/2 and equal scores this is
+as large as any other weight. Rows with φ = 0 have no weight: a zero query would otherwise set
+the scale and hide all other samples.
 """
 
 from __future__ import annotations
