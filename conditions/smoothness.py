@@ -105,7 +105,7 @@ def spectral_norm(rows: Sequence[Vector]) -> arb:
     """An enclosure of the spectral norm of the matrix with these rational rows.
 
     With G its Gram matrix and V any square matrix with e = ‖VᵀV − I‖_∞ < 1, V is invertible and
-    max_k (VᵀGV)_kk/(VᵀV)_kk ≤ λ_max(G) ≤ ‖VᵀGV‖_∞/(1 − e). Float eigenvectors make V, balls the rest.
+    max_k (VᵀGV)_kk/(VᵀV)_kk ≤ λ_max(G) ≤ ‖VᵀGV‖_∞/(1 − e). Floats suggest V, balls do the rest.
     """
     matrix = fmpq_mat([list(row) for row in rows])
     tall = matrix.nrows() > matrix.ncols()

@@ -14,8 +14,9 @@ Reference
 
 from __future__ import annotations
 
+from flint import arb
+
 from conditions.dataset import AttentionDataset
-from conditions.exact.numbers import to_float
 from conditions.feasibility import infeasible
 from conditions.selection import Selection, check_selection
 from conditions.separation.frobenius import Infeasible, Solution, solve
@@ -25,9 +26,10 @@ CONDITION = "support_indices"
 
 
 def margin(solution: Solution) -> float:
-    """1/‖W^mm‖_F, rounded."""
-    lo, hi = map(to_float, solution.norm_squared)
-    return float((2.0 / (lo + hi)) ** 0.5)
+    """1/‖W^mm‖_F, rounded; 0 or inf beyond the range of floats."""
+    lo, hi = solution.norm_squared
+    # ‖W^mm‖² may lie beyond the range of floats where its root does not.
+    return float(arb(2 / (lo + hi)).sqrt())
 
 
 def decide(dataset: AttentionDataset, selection: Selection) -> Verdict:

@@ -17,6 +17,7 @@ from conditions import (
     local_optimality,
     no_flat_sample,
     no_stationary_point,
+    nonnegative_features,
     predicted_direction,
     rank_bound,
     support_indices,
@@ -27,8 +28,10 @@ from conditions.exact.numbers import number_to_json
 from conditions.selection import Selection, check_selection, optimal_selection
 from conditions.verdict import Verdict
 from verifier.descent import Run, descend
+from verifier.limits import limits
 
-ABOUT_DATASET = (unique_optimum, equal_scores, no_flat_sample, full_rank)
+ABOUT_DATASET = (unique_optimum, equal_scores, no_flat_sample, full_rank,
+                 nonnegative_features)
 ABOUT_SELECTION = (feasibility, support_indices, all_support, local_optimality, rank_bound)
 ABOUT_LOSS = (first_step_separates, no_stationary_point)
 
@@ -88,12 +91,14 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
 
 def certify(dataset: AttentionDataset, *, source: str = "", selection: str | Selection = "opt",
             loss: str = "logistic", rule: str = "normalized", step: float = 0.1,
-            iterations: int = 2000, start: Any = None, progress: bool = False) -> Report:
+            iterations: int = 2000, start: Any = None, seconds: float = 30.0,
+            progress: bool = False) -> Report:
     """Decide every condition of *dataset*, run gradient descent, and compare.
 
     selection: ``"opt"``, ``"gd"`` (the tokens the run selects) or explicit token indices; the
     conditions about a selection are decided for it. loss, rule, step, iterations, start: those of
     `verifier.descent.descend`; ``start`` None means W(0) = 0. ``iterations`` 0 skips the run.
+    seconds: how long the run may be continued until its limit is proved (`verifier.limits`).
     progress: show a bar on stderr when the run takes more than a second. Raises ``InvalidInput``.
     """
     run = None
@@ -107,14 +112,14 @@ def certify(dataset: AttentionDataset, *, source: str = "", selection: str | Sel
         named.append(("given", check_selection(dataset, selection)))
     if selection == "gd" and run is not None:
         named.append(("selected by the run", run.selected))
-    verdicts = tuple(_decide(dataset, named[0][1], loss, run))
+    verdicts = tuple(_decide(dataset, named[0][1], loss, run, seconds))
     if run is not None and run.selected != named[0][1]:
         named.append(("selected by the run", run.selected))
     return Report(dataset, source, verdicts, tuple(named), run)
 
 
 def _decide(dataset: AttentionDataset, selection: Selection, loss: str,
-            run: Run | None) -> Iterator[Verdict]:
+            run: Run | None, seconds: float) -> Iterator[Verdict]:
     for about_dataset in ABOUT_DATASET:
         yield about_dataset.decide(dataset)
     for about_selection in ABOUT_SELECTION:
@@ -127,3 +132,4 @@ def _decide(dataset: AttentionDataset, selection: Selection, loss: str,
         yield about_loss.decide(dataset, loss)
     if run is not None:
         yield predicted_direction.decide(dataset, run.selected, run.final, run.loss)
+        yield from limits(dataset, run, seconds)

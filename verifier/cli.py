@@ -50,13 +50,15 @@ def certify_command(
         data: Data, trial: Trial = None, selection: Chosen = "opt", loss: Loss = "logistic",
         rule: Rule = "normalized", step: Step = 0.1, iterations: Iterations = 2000,
         start: Start = "zero",
+        seconds: Annotated[float, typer.Option(
+            help="How long the run may be continued until its limit is proved.")] = 30.0,
         json: Annotated[Path | None, typer.Option(help="Write the certificate here.")] = None,
         ) -> None:
     """Decide every condition of a dataset, run descent on it, report and certify."""
     dataset = io.load_dataset(data, trial)
     report = certify(dataset, source=_source(data, trial), selection=_selection(selection),
                      loss=loss, rule=rule, step=step, iterations=iterations,
-                     start=_start(start, data, trial), progress=True)
+                     start=_start(start, data, trial), seconds=seconds, progress=True)
     if json is not None:
         io.write_atomically(json, report.certificate_text())
     print_report(report)

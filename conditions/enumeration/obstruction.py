@@ -78,7 +78,7 @@ def _infeasible(phi: Features) -> Obstruction | None:
 
 
 def _suggest(phi: Features, cone: TokenRows) -> tuple[FloatArray, float] | None:
-    """y ≥ 0 for which the largest ⟨V, φ⟩/‖φ‖ over the cone's rows is least, and that level.
+    """Find y ≥ 0 for which the largest ⟨V, φ⟩/‖φ‖ over the cone's rows is least, and that level.
 
     In floats, with Σ y_k‖φ_k‖ = 1 for the program; None where floats cannot tell.
     """

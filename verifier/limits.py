@@ -1,0 +1,58 @@
+"""Where does descent go from here? Proofs about the limit of a run, beside what it shows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from conditions import basin, low_norm_limit, selection_trap
+from conditions.dataset import AttentionDataset, FloatArray
+from conditions.exact.numbers import round_dyadic
+from conditions.selection import optimal_selection
+from conditions.separation.frobenius import Infeasible, solve
+from conditions.smoothness import smoothness, within_range
+from conditions.verdict import Verdict
+from verifier.descent import Outcome, Run, descend
+
+_FIRST_BLOCK = 125
+
+
+def limits(dataset: AttentionDataset, run: Run, seconds: float) -> Iterator[Verdict]:
+    """What can be proved about the limit of descent from the iterates of *run*.
+
+    The basin is tried at the final iterate, then the run is continued with its own rule and
+    step, doubling, until a basin holds or *seconds* are over. The low-norm limit and the trap are
+    about plain GD: with the run's step if it is plain, else with step 1/β, which they say.
+    """
+    yield _basin(dataset, run, seconds)
+    plain = run.rule == "plain"
+    if not plain and (run.selected != optimal_selection(dataset)
+                      or not within_range(dataset, run.loss)):
+        return
+    step = run.step if plain else round_dyadic(1 / smoothness(dataset, run.loss), 20)
+    for about_opt in (low_norm_limit, selection_trap):
+        yield about_opt.decide(dataset, run.final, "plain", step, run.loss)
+
+
+def _basin(dataset: AttentionDataset, run: Run, seconds: float) -> Verdict:
+    """The basin that the run, continued if need be, was proved to have entered."""
+    deadline = time.monotonic() + seconds
+    last, steps, infeasible = run, run.iterations, 0
+    while True:
+        verdict = basin.decide(dataset, last.selected, last.final, run.rule, run.step, run.loss)
+        said = replace(verdict, reason=f"{_place(last.final, steps)}: {verdict.reason}")
+        infeasible += isinstance(solve(dataset, last.selected), Infeasible)
+        left = deadline - time.monotonic()
+        # Two checks in a row, far apart, without a direction to go to: more steps are in vain.
+        if verdict.holds or left <= 0 or infeasible > 1 or last.outcome is Outcome.STATIONARY:
+            return said
+        last = descend(dataset, rule=run.rule, step=run.step, loss=run.loss,
+                       iterations=max(steps, _FIRST_BLOCK), start=last.final, seconds=left)
+        steps += last.iterations
+
+
+def _place(W: FloatArray, steps: int) -> str:
+    return f"from the recorded iterate, step {steps}, ‖W‖ = {np.linalg.norm(W):.4g}"
