@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.console import Console
 
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.errors import InvalidInput
@@ -24,9 +25,10 @@ from conditions.separation.frobenius import Infeasible, solve
 from verifier import io
 from verifier.certify import certify
 from verifier.descent import STEP_RULES, Run, descend
+from verifier.directions import explore
 from verifier.kernel.__main__ import main as check_files
 from verifier.report.graph import export_graph
-from verifier.report.terminal import print_report, shown_selection
+from verifier.report.terminal import print_directions, print_report, shown_selection
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -62,6 +64,26 @@ def certify_command(
     if json is not None:
         io.write_atomically(json, report.certificate_text())
     print_report(report)
+    if json is not None:
+        print(f"certificate written to {json}; check it with: attsvm check {json}")
+
+
+@app.command("directions")
+def directions_command(
+        data: Data, trial: Trial = None, loss: Loss = "logistic", rule: Rule = "normalized",
+        step: Step = 0.1,
+        seconds: Annotated[float | None, typer.Option(help="Budget; none: to the end.")] = None,
+        json: Annotated[Path | None, typer.Option(help="Write the certificate here.")] = None,
+        ) -> None:
+    """List every locally optimal selection with its margin, support and a cone of proved starts."""
+    dataset = io.load_dataset(data, trial)
+    with Console(stderr=True).status("walking the tree of selections …") as status:
+        explored = explore(dataset, source=_source(data, trial), loss=loss, rule=rule, step=step,
+                           seconds=seconds,
+                           progress=lambda reached: status.update(f"decided {reached} …"))
+    if json is not None:
+        io.write_atomically(json, explored.report.certificate_text())
+    print_directions(explored)
     if json is not None:
         print(f"certificate written to {json}; check it with: attsvm check {json}")
 

@@ -9,9 +9,12 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from conditions.certificates import BasinCone
+from conditions.exact.numbers import to_float
 from conditions.selection import Selection
 from conditions.verdict import Evidence, Status, Verdict
 from verifier.certify import Report
+from verifier.directions import Explored
 
 _STATUS_STYLE = {Status.HOLDS: "bold green", Status.FAILS: "bold red", Status.UNDECIDED: "yellow"}
 _EVIDENCE_STYLE = {Evidence.EXACT: "green", Evidence.ENCLOSED: "cyan", Evidence.OBSERVED: "yellow"}
@@ -56,8 +59,8 @@ def _table(*, wide: bool, header: bool) -> Table:
     """A table whose columns line up with those of the others."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=header,
                   header_style="bold")
-    for name, width in (("condition", 21), ("status", 9), ("evidence", 8), ("figure", 18),
-                        ("witness", 20)):
+    for name, width in (("condition", 21), ("status", 9), ("evidence", 8), ("figure", 17),
+                        ("witness", 21)):
         table.add_column(name, width=width, overflow="fold")
     if wide:
         table.add_column("reason", overflow="fold")
@@ -110,6 +113,23 @@ def count_line(report: Report) -> Text:
                 f"observed only: {observed}; undecided: {open_}")
 
 
+def direction_table(explored: Explored) -> Table:
+    """One row per locally optimal selection: margin, support, and the cone of proved starts."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for name in ("selection α", "margin", "support", "R", "corr ≥", "stays within δ"):
+        table.add_column(name, overflow="fold")
+    for direction, verdict in explored.cones:
+        cone = verdict.certificate
+        cells = ["no cone found"]
+        if isinstance(cone, BasinCone):
+            aperture = to_float(cone.aperture)
+            cells = [f"{to_float(cone.radius):.5g}", f"1 − {aperture:.3g}",
+                     f"{(2 * aperture) ** 0.5:.3g}"]
+        table.add_row(shown_selection(direction.selection), f"{direction.margin:.6g}",
+                      str(len(direction.support)), *cells)
+    return table
+
+
 def render(report: Report, *, width: int) -> RenderableType:
     """The whole report for a console of *width* columns."""
     wide = width >= _WIDE
@@ -121,3 +141,16 @@ def print_report(report: Report, console: Console | None = None) -> None:
     """Print *report* to the terminal."""
     console = console or Console()
     console.print(render(report, width=console.width))
+
+
+def print_directions(explored: Explored, console: Console | None = None) -> None:
+    """Print the locally optimal selections of *explored* and what was decided about the set."""
+    console = console or Console()
+    report = explored.report
+    about_set = [v for v in report.verdicts if v.selection is None]
+    table = _table(wide=False, header=True)
+    for verdict in about_set:
+        table.add_row(*_cells(verdict))
+    notes_ = [Text(f"{v.condition}: {v.reason}") for v in about_set]
+    console.print(Group(dataset_line(report), Text(), direction_table(explored), Text(), table,
+                        Text(), *notes_, count_line(report)))
