@@ -35,7 +35,7 @@ def replay(data, loss, certificate):
 
 
 def loss_at(data, loss, W):
-    """n L(W) in extended precision, straight from the definition."""
+    """N L(W) in extended precision, straight from the definition."""
     X, Y, z, v = (np.array(part, dtype=np.longdouble) for part in data)
     logits = np.einsum("ita,ab,ib->it", X, W, z)
     s = np.exp(logits - logits.max(axis=1, keepdims=True))

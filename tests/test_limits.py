@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from flint import fmpq
 
 from conditions import AttentionDataset, Evidence
 from conditions.selection import optimal_selection
@@ -79,4 +80,5 @@ def test_infeasible_selections_end_the_search_early():
 def test_plain_runs_keep_their_own_step():
     _, verdict = proved_limits(TWO, rule="plain", step=0.25, iterations=4000)
     low = verdict["low_norm_limit"]
-    assert low.undecided or low.certificate.step == 0.25
+    assert low.holds
+    assert low.certificate.step == fmpq(1, 4)

@@ -120,6 +120,11 @@ class Interval:
                 hi = end if _below(hi, end) else hi
         return Interval(lo, hi, self.bits)
 
+    def inverse(self) -> Interval:
+        """1/x for a positive interval."""
+        return Interval(inverse_down(self.hi, self.bits), inverse_up(self.lo, self.bits),
+                        self.bits)
+
     def scaled(self, factor: int) -> Interval:
         """The interval times an integer."""
         (m, e), (n, f) = self.lo, self.hi
