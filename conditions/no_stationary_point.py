@@ -18,7 +18,7 @@ Reference
 
 from __future__ import annotations
 
-from conditions.certificates import Certificate
+from conditions.certificates import Certificate, Krawczyk
 from conditions.dataset import AttentionDataset
 from conditions.losses import check_loss
 from conditions.stationary import (
@@ -92,7 +92,7 @@ def _holds(certificate: Certificate, reason: str, name: str, loss: str) -> Verdi
                   number=name)
 
 
-def _stationary(certificate: krawczyk.Krawczyk, loss: str) -> Verdict:
+def _stationary(certificate: Krawczyk, loss: str) -> Verdict:
     kind = krawczyk.classify(certificate)
     return proved(CONDITION, Status.FAILS, certificate,
                   f"a {kind} in a box of the row space, by the Krawczyk test (S4)", loss=loss,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import oracle
@@ -78,7 +79,7 @@ def finest_cells(data):
         levels = sorted(set(scores))
         if len(levels) == 1:
             return [None]
-        return [*zip(levels, levels[1:], strict=False), *((x, x) for x in levels[1:-1])]
+        return [*pairwise(levels), *((x, x) for x in levels[1:-1])]
     first, second = (cells(scores) for scores in oracle.scores(data))
     return [(a, b) for a in first for b in second]
 

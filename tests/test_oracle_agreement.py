@@ -116,9 +116,14 @@ def test_first_step_and_stationary_points(data):
     for loss in LOSSES:
         assert says(first_step_separates.decide(dataset, loss)) == \
             oracle.first_step_separates(data, loss)
-        verdict = no_stationary_point.decide(dataset, loss)
         at_zero = oracle.gradient_is_zero_at_zero(data, loss)
-        assert verdict.fails == at_zero
         excluded = ((oracle.full_row_rank(data) and len(oracle.flat_samples(data)) < len(data[0]))
                     or oracle.monotone_direction_exists(data))
-        assert verdict.holds == excluded
+        # With no budget for a search these two are all that is decided.
+        cheap = no_stationary_point.decide(dataset, loss, budget=0)
+        assert cheap.fails == at_zero
+        assert cheap.holds == excluded
+        verdict = no_stationary_point.decide(dataset, loss, budget=100)
+        assert not (verdict.holds and at_zero)
+        assert not excluded or verdict.holds
+        assert not at_zero or verdict.fails

@@ -15,6 +15,7 @@ from conditions.certificates.base import (
     Vector,
 )
 from conditions.certificates.enumeration import DirectionTree, ExceptionalSelection, Obstruction
+from conditions.certificates.general import GenKKT, GenSeparator, Motzkin
 from conditions.certificates.global_limits import (
     LargeFirstStep,
     LowNormLimit,
@@ -23,7 +24,13 @@ from conditions.certificates.global_limits import (
     SelectionTrap,
     ZeroFeature,
 )
-from conditions.certificates.limits import BasinCone, BasinIsotropic, BasinResidual
+from conditions.certificates.limits import (
+    BasinCone,
+    BasinIsotropic,
+    BasinResidual,
+    VerifiedRun,
+)
+from conditions.certificates.nuclear import NuclearInterval
 from conditions.certificates.ranks import (
     ExactRank,
     IndependentFactors,
@@ -76,6 +83,8 @@ __all__ = [
     "FirstStepMargins",
     "FirstStepViolation",
     "FlatSamples",
+    "GenKKT",
+    "GenSeparator",
     "IndependentFactors",
     "IndependentRows",
     "Indices",
@@ -89,8 +98,10 @@ __all__ = [
     "Matrix",
     "ModularRank",
     "MonotoneDirection",
+    "Motzkin",
     "NegativeProduct",
     "NonnegativeProducts",
+    "NuclearInterval",
     "Obstruction",
     "OptimalTokens",
     "OptimumTie",
@@ -113,5 +124,6 @@ __all__ = [
     "Triple",
     "UnequalScores",
     "Vector",
+    "VerifiedRun",
     "ZeroFeature",
 ]

@@ -1,4 +1,4 @@
-"""Certificates about the limit of gradient descent (basins)."""
+"""Certificates about the limit of gradient descent: basins, and runs that end in one."""
 
 from __future__ import annotations
 
@@ -67,5 +67,23 @@ class BasinResidual(Certificate):
     precision: int
 
 
+@dataclass(frozen=True)
+class VerifiedRun(Certificate):
+    """Exact descent from ``start`` is in the ball of ``basin`` after ``steps`` steps.
+
+    ``rule`` and ``step`` are those of ``basin``; ``precision`` is in bits, of the replay.
+    """
+
+    kind = "verified_run"
+    evidence = "enclosed"
+    start: Matrix
+    rule: str
+    step: fmpq
+    steps: int
+    precision: int
+    basin: BasinIsotropic | BasinResidual
+
+
 DECODERS["str"] = str
 DECODERS["ExactKKT | KKTEnclosure"] = Certificate.from_json
+DECODERS["BasinIsotropic | BasinResidual"] = Certificate.from_json

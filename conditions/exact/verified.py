@@ -2,8 +2,8 @@
 
 Assumes IEEE 754 binary64 with rounding to nearest and sums of products in any order, with or
 without fused operations: then |fl(xᵀy) − xᵀy| ≤ γ_m |x|ᵀ|y|, γ_m = m·u/(1 − m·u), u = 2⁻⁵³, as
-long as nothing over- or underflows, which `FloatView.moderate` excludes. Bounds computed in
-floats are inflated by more than their own rounding. Source: docs/theory.md, section 1, verified
+long as nothing over- or underflows, which the range of `FloatRows` excludes. Rounded data enters
+by its norm-wise error. Bounds computed in floats are inflated by more than their own rounding. Source: docs/theory.md, section 1, verified
 KKT.
 """
 
@@ -19,6 +19,8 @@ from conditions.dataset import FloatArray
 _U = 2.0**-53
 # Covers the rounding of the error bounds themselves (sums of at most 2^20 positive terms).
 _INFLATE = 1.0 + 2.0**-30
+# Powers of 2 over which the scales of rows may range.
+_REACH = 250
 
 Positions = np.ndarray[tuple[int], np.dtype[np.intp]]
 
@@ -27,12 +29,26 @@ def _gamma(m: int) -> float:
     return m * _U / (1.0 - m * _U) * _INFLATE
 
 
+@dataclass(frozen=True, eq=False)
+class FloatRows:
+    """N rows 2^exponents[k] δ_k q_kᵀ, known up to rounding.
+
+    ``deltas``, ``queries`` (N, d): within 2u of the true δ_k and 4u of the true q_k, relatively
+    and in Euclidean norm; nonzero entries lie between 2⁻¹²⁰ and 2⁶¹ in size.
+    """
+
+    deltas: FloatArray
+    queries: FloatArray
+    exponents: Positions
+
+
 @dataclass(frozen=True)
 class VerifiedSolution:
     """λ = K_SS⁻¹1 within ``radius``, > 0, all other margins > 1, so S is the support.
 
     ``multipliers``, ``radius``: shape (s,). ``inverse``: approximate K_SS⁻¹, (s, s). ``W``: (d, d),
-    near W^mm. ``norm_squared`` encloses ‖W^mm‖²_F = Σλ. ``defect`` bounds ‖I − inverse·K_SS‖_∞.
+    near W^mm. ``norm_squared`` encloses ‖W^mm‖²_F = Σλ. ``defect`` bounds ‖I − inverse·K_SS‖_∞,
+    ``norms`` (N,) the norms of all rows.
     """
 
     positions: Positions
@@ -42,30 +58,36 @@ class VerifiedSolution:
     W: FloatArray
     norm_squared: tuple[float, float]
     defect: float
+    norms: FloatArray
 
 
-def verify_support(deltas: FloatArray, queries: FloatArray, support: Positions,
+def verify_support(rows: FloatRows, support: Positions,
                    twins: Positions) -> VerifiedSolution | None:
-    """Prove that the support of min ‖W‖_F, δ_kᵀWq_k ≥ 1, is *support* and *twins*.
+    """Prove that the support of min ‖W‖_F, ⟨row_k, W⟩ ≥ 1, is *support* and *twins*.
 
-    ``deltas`` (N, d) are differences of floats, each rounded once; ``queries`` (N, d) are exact.
     *twins* are rows exactly equal to one of *support*. None if the proof does not go through,
     which says nothing about the support.
     """
+    deltas, queries = rows.deltas, rows.queries
     N, d = deltas.shape
     norms = np.sqrt((deltas * deltas).sum(axis=1) * (queries * queries).sum(axis=1))
-    # a_k ≥ ‖δ_k‖‖q_k‖ for the true rows: the sums lose at most γ_d each, rounding of δ adds u.
-    norms *= 1.0 + _gamma(2 * d + 8)
+    # a_k ≥ ‖δ_k‖‖q_k‖ for the true rows: the sums lose at most γ_d each, the data 6u.
+    norms *= 1.0 + _gamma(2 * d + 16)
     if not len(support) or not norms.all():
         return None
     # Powers of two give rows of norm near 1 without rounding.
-    scale = np.ldexp(1.0, -np.round(np.log2(norms)).astype(int))
+    shift = -np.round(np.log2(norms)).astype(np.int64)
+    if np.abs(shift - rows.exponents).max() > _REACH:
+        return None
+    scale = np.ldexp(1.0, shift)
+    # Margins of the scaled rows: the constraint of row k reads m_k ≥ target_k.
+    target = np.ldexp(1.0, shift - rows.exponents)
     a = norms * scale
-    D, Q, r, b = deltas[support], queries[support], scale[support], a[support]
-    D = D * r[:, None]
+    D, Q, r, b = deltas[support], queries[support], target[support], a[support]
+    D = D * scale[support, None]
     K = (D @ D.T) * (Q @ Q.T)
-    # |K − true K| ≤ entry · b bᵀ: two dot products, one product, two rounded differences.
-    entry = _gamma(2 * d + 8)
+    # |K − true K| ≤ entry · b bᵀ: two dot products, one product, rounded data twice.
+    entry = _gamma(2 * d + 16)
     factor, failed = lapack.dpotrf(K)
     if failed:
         return None
@@ -92,15 +114,15 @@ def verify_support(deltas: FloatArray, queries: FloatArray, support: Positions,
     error *= _INFLATE
     if not bool(np.all(y - error > 0)):
         return None
-    # W = Σ y δ qᵀ is off by at most γ Σ|y| b from rounding and Σ error b from y, in norm.
+    # W = Σ y δ qᵀ is off by at most γ Σ|y| b from rounding (of the data, too) and Σ error b from
+    # y, in norm. Evaluating a margin loses as much again as 2d + 12 roundings of ‖W‖ ≤ Σ|y| b.
     W = D.T @ (y[:, None] * Q)
-    spread = _gamma(s + 2 * d + 12) * float(b @ weight) + float(b @ error)
+    spread = _gamma(s + 2 * d + 20) * float(b @ weight) + float(b @ error)
     margins = ((deltas @ W) * queries).sum(axis=1) * scale
     others = np.ones(N, dtype=bool)
     others[support] = others[twins] = False
-    # Margins in units of scale: the constraint of row k reads m_k ≥ scale_k.
     if not bool(np.all((margins - a * spread * _INFLATE)[others]
-                       > scale[others] * _INFLATE)):
+                       > target[others] * _INFLATE)):
         return None
     multipliers, radius = y * r, error * r
     total = float(multipliers.sum())
@@ -108,4 +130,5 @@ def verify_support(deltas: FloatArray, queries: FloatArray, support: Positions,
     return VerifiedSolution(support, multipliers, radius, R * np.outer(r, r), W,
                             (total - slack * _INFLATE, total + slack * _INFLATE),
                             # Undoing the scaling is a similarity of the defect matrix.
-                            beta * float(r.max() / r.min()) * _INFLATE)
+                            beta * float(r.max() / r.min()) * _INFLATE,
+                            np.ldexp(norms, rows.exponents))

@@ -31,7 +31,7 @@ def enclosure_certificate(phi: Features, verified: VerifiedSolution,
     exponent = -9 - math.ceil(math.log2(to_float(total)))
     entries = tuple(tuple(round(a) for a in row)
                     for row in np.ldexp(verified.inverse, -exponent).tolist())
-    multipliers = _refined(K, entries, exponent, verified, _tolerance(phi, positions, verified))
+    multipliers = _refined(K, entries, exponent, verified, _tolerance(positions, verified))
     sums = sum(multipliers, fmpq(0))
     # The checker's own interval is far narrower than this one.
     bounds = tuple(round_dyadic(sums * (1 + fmpq(side, 1 << 30)), 50) for side in (-1, 1))
@@ -39,10 +39,9 @@ def enclosure_certificate(phi: Features, verified: VerifiedSolution,
                         ScaledInverse(exponent, entries), support, bounds)
 
 
-def _tolerance(phi: Features, positions: list[int], verified: VerifiedSolution) -> fmpq:
+def _tolerance(positions: list[int], verified: VerifiedSolution) -> fmpq:
     """An error of λ that keeps λ > 0, and margins that floats proved above 1 + 2⁻³⁰, above 1."""
-    norms = np.sqrt((phi.float_differences ** 2).sum(axis=1) * (phi.float_queries ** 2).sum(axis=1))
-    reach = float(norms.max() * norms[positions].sum())
+    reach = float(verified.norms.max() * verified.norms[positions].sum())
     least = float((verified.multipliers - verified.radius).min())
     return fmpq(*min(least / 8, 2.0**-36 / reach).as_integer_ratio())
 

@@ -2,7 +2,7 @@
 
 A float active-set method suggests the support. Then, in this order: verified floating-point KKT;
 exact arithmetic over Q, which decides everything else (infeasible data, margins of exactly 1 with
-zero multiplier, equal rows, extreme scales). Small data goes to exact arithmetic at once.
+zero multiplier, extreme scales). Small data goes to exact arithmetic at once.
 Source: arXiv 2308.16898 v1, (Att-SVM); proofs in docs/theory.md, section 1.
 """
 
@@ -19,9 +19,10 @@ from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.nonnegative import SeparationProblem, nonnegative_minimizer
 from conditions.exact.numbers import to_float
 from conditions.exact.threads import one_blas_thread
-from conditions.exact.verified import VerifiedSolution, verify_support
+from conditions.exact.verified import Positions, VerifiedSolution, verify_support
 from conditions.selection import Features, Row, Selection, features
 from conditions.separation.enclosure import enclosure_certificate
+from conditions.separation.rows import balanced_rows, equal_rows, equal_tokens, float_rows
 from conditions.separation.suggestion import Suggestion, suggest
 
 _SMALL = 600
@@ -135,7 +136,7 @@ def _solve(phi: Features) -> Outcome:
 
 def solve_features(phi: Features) -> Outcome:
     """`solve` without its cache."""
-    if not _is_small(phi) and fits_floats(phi):
+    if not _is_small(phi):
         with one_blas_thread():
             suggestion = suggest_support(phi)
             solution = None if suggestion is None else _verified(phi, suggestion)
@@ -163,12 +164,6 @@ def solve_exactly(phi: Features) -> ExactSolution | Infeasible:
     return ExactSolution(phi, multipliers, W, tuple(phi.margins(W)))
 
 
-def fits_floats(phi: Features) -> bool:
-    """Whether the dataset is float64 of moderate size, as verified floats need."""
-    view = phi.dataset.floats
-    return view.exact and view.moderate
-
-
 @lru_cache(maxsize=64)
 def suggest_support(phi: Features) -> Suggestion | None:
     """A float guess of the support, or None where a row is zero. It proves nothing."""
@@ -177,34 +172,6 @@ def suggest_support(phi: Features) -> Suggestion | None:
         return None
     with np.errstate(all="ignore"), one_blas_thread():
         return suggest(deltas, queries, targets)
-
-
-def balanced_rows(phi: Features) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Float rows of norm about 1 and their targets; targets are 0 at zero rows.
-
-    Within float range the targets carry the scale, so that the problem stays Att-SVM; beyond it
-    every target is 1, which keeps feasibility but not W^mm: a worse start, never a wrong answer.
-    """
-    if fits_floats(phi):
-        deltas, queries = phi.float_differences, phi.float_queries
-        norms = np.sqrt((deltas * deltas).sum(axis=1) * (queries * queries).sum(axis=1))
-        targets = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-        return deltas * targets[:, None], queries, targets
-    deltas, alive = _normalized(phi.differences.tolist())
-    queries, awake = _normalized(phi.queries.tolist())
-    return deltas, queries, alive * awake
-
-
-def _normalized(table: list[list[fmpz]]) -> tuple[FloatArray, FloatArray]:
-    """Integer rows as floats of norm 1, and 1.0 or 0.0 for rows that are zero."""
-    out = np.zeros((len(table), len(table[0])))
-    for k, row in enumerate(table):
-        top = max(int(abs(a)).bit_length() for a in row)
-        shift = max(top - 60, 0)
-        out[k] = [float(int(a) >> shift) for a in row]
-    norms = np.sqrt((out * out).sum(axis=1))
-    alive = (norms > 0).astype(float)
-    return out / np.where(norms > 0, norms, 1.0)[:, None], alive
 
 
 def _is_small(phi: Features) -> bool:
@@ -219,31 +186,27 @@ def _zero_rows(phi: Features) -> list[int]:
 
 def _verified(phi: Features, suggestion: Suggestion) -> EnclosedSolution | None:
     """The verified solution on the suggested support, equal rows merged."""
-    first, twins_of = _merge_equal(phi)
-    support = np.unique(first[suggestion.passive])
-    chosen = set(support.tolist())
-    twins = [k for k, f in twins_of if f in chosen]
-    verified = verify_support(phi.float_differences, phi.float_queries, support,
-                              np.array(twins, dtype=np.intp))
+    merged = 0
+    for equal in (equal_tokens, equal_rows) if phi.dataset.floats.exact else (equal_rows,):
+        first = equal(phi)
+        before, merged = merged, int(np.count_nonzero(first != np.arange(len(first))))
+        # Where the exact comparison finds no more equal rows than the cheap one it cannot help.
+        if equal is equal_rows and before == merged > 0:
+            return None
+        found = _verified_on(phi, np.unique(first[suggestion.passive]), first)
+        if found is not None:
+            return found
+    return None
+
+
+def _verified_on(phi: Features, support: Positions, first: Positions) -> EnclosedSolution | None:
+    """The verified solution on *support*, whose equals are given by their *first* equal row."""
+    twins = np.flatnonzero(np.isin(first, support) & (first != np.arange(len(first))))
+    verified = verify_support(float_rows(phi), support, twins)
     if verified is None:
         return None
-    rows = sorted([phi.rows[k] for k in support] + [phi.rows[k] for k in twins])
-    return EnclosedSolution(phi, verified, tuple(rows))
-
-
-def _merge_equal(phi: Features) -> tuple[np.ndarray[tuple[int], np.dtype[np.intp]],
-                                         list[tuple[int, int]]]:
-    """Per row the first row that is exactly equal to it, and the pairs (row, first) that differ.
-
-    Compares the floats of selected token, rejected token and query, which are exact.
-    """
-    view = phi.dataset.floats
-    heads = [view.tokens[i][a].tobytes() + view.queries[i].tobytes()
-             for i, a in enumerate(phi.selection)]
-    seen: dict[bytes, int] = {}
-    first = np.array([seen.setdefault(view.tokens[i][t].tobytes() + heads[i], k)
-                      for k, (i, t) in enumerate(phi.rows)], dtype=np.intp)
-    return first, [(k, int(f)) for k, f in enumerate(first) if f != k]
+    return EnclosedSolution(phi, verified,
+                            tuple(sorted(phi.rows[k] for k in [*support, *twins])))
 
 
 def _sparse(phi: Features, multipliers: dict[int, fmpq]) -> SparseVector:

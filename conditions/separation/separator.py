@@ -8,7 +8,8 @@ from flint import fmpq, fmpq_mat, fmpz
 from conditions.dataset import FloatArray
 from conditions.exact.rank_one import RankOneRows
 from conditions.selection import Features
-from conditions.separation.frobenius import balanced_rows, suggest_support
+from conditions.separation.frobenius import suggest_support
+from conditions.separation.rows import balanced_rows
 
 _BITS = (6, 12, 24, 50)
 

@@ -14,10 +14,13 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from conditions.dataset import FloatArray
 from conditions.exact.numbers import to_float
 from conditions.stationary.cells import Cell, Leaf
+from conditions.stationary.cone import primitive
 from conditions.stationary.coordinates import Point, RowSpace
 from conditions.stationary.gradient import float_slopes
 
 MOST_DIRECTIONS = 160
+_MOST_TERMS = 4_000
+"""Directions times pairs that one cell is tried with."""
 _MOST_REFERENCES = 8
 _HUGE = 1e250
 _TIE = 1e-9
@@ -41,7 +44,7 @@ class Bounds:
     """The pairs of a dataset, the directions worth trying, and the bound of a cell for each.
 
     A bound is concave in the direction and linear between the hyperplanes p = 0, so the lines
-    in which those meet are all that must be tried (for few pairs: at most 160 are).
+    in which those meet are all that must be tried (at most 160, fewer for many pairs).
     """
 
     def __init__(self, space: RowSpace, loss: str) -> None:
@@ -52,7 +55,8 @@ class Bounds:
                       if sample[t] != sample[s]]
         normals = [space.difference(*pair) for pair in self.pairs]
         gaps = [scores[i][t] - scores[i][s] for i, t, s in self.pairs]
-        self.directions = _extreme_lines(normals, space.rank)[:MOST_DIRECTIONS]
+        most = max(16, min(MOST_DIRECTIONS, _MOST_TERMS // max(1, len(self.pairs))))
+        self.directions = _extreme_lines(normals, space.rank)[:most]
         # Exact, so that what a direction kills is exactly 0.
         self.p = np.array([[to_float(gap * _dot(normal, c))
                             for gap, normal in zip(gaps, normals, strict=True)]
@@ -156,13 +160,7 @@ def _dot(a: Point, b: Point) -> fmpq:
 
 def primitive_integers(vector: Point) -> tuple[int, ...]:
     """The coprime integers proportional to *vector*, by a positive factor."""
-    numerator, _ = fmpq_mat(1, len(vector), list(vector)).numer_denom()
-    content = int(numerator.content()) if hasattr(numerator, "content") else _content(numerator)
-    return tuple(int(a) // content for a in numerator.entries())
-
-
-def _content(matrix: fmpz_mat) -> int:
-    return int(np.gcd.reduce([int(a) for a in matrix.entries()], dtype=object)) or 1
+    return tuple(int(a.p) for a in primitive(fmpq_mat(1, len(vector), list(vector))))
 
 
 def _extreme_lines(normals: list[Point], r: int) -> list[Point]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from flint import fmpq, fmpz
+from flint import fmpq
 
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.numbers import to_float
@@ -83,10 +83,6 @@ def row_space(dataset: AttentionDataset) -> RowSpace:
     for i, T in enumerate(dataset.lengths):
         # The inner products of φ_it = (x_i0 − x_it) z_iᵀ with the basis are −F_{i,t0}.
         rows = [table[phi.index[i, t]] for t in range(1, T)]
-        logits.append((zero, *(tuple(_quotient(-row[k], square) for k in positions)
+        logits.append((zero, *(tuple(fmpq(-row[k], square) for k in positions)
                                for row in rows)))
     return RowSpace(dataset, tuple(phi.rows[k] for k in positions), tuple(logits))
-
-
-def _quotient(a: fmpz, b: fmpz) -> fmpq:
-    return fmpq(a, b)

@@ -100,7 +100,7 @@ def ball_gradient(space: RowSpace, loss: str, y: Sequence[arb]) -> tuple[arb_mat
 
 
 def ball_softmax(logits: Sequence[arb]) -> list[arb]:
-    """softmax of balls: 1/Σ_τ e^{a_τ − a_t}, so that no size overflows."""
+    """The softmax of balls, 1/Σ_τ e^{a_τ − a_t}, so that no size overflows."""
     return [1 / sum(((b - a).exp() for b in logits), arb(0)) for a in logits]
 
 

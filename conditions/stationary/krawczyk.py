@@ -100,19 +100,17 @@ def _attempts(space: RowSpace, loss: str, y: FloatArray) -> Iterator[_Attempt]:
 
 def _rounded(ball: arb, bits: int) -> fmpq:
     """A multiple of 2^−bits near *ball*."""
-    return _middle(ball * arb(2) ** bits) / (1 << bits)
+    return (_middle(ball) * (1 << bits) + fmpq(1, 2)).floor() * fmpq(1, 1 << bits)
 
 
 def _significant(ball: arb, bits: int) -> fmpq:
     """The middle of *ball* to about *bits* significant bits."""
-    mantissa, exponent = ball.mid().man_exp()
-    value = fmpq(mantissa) * (fmpq(2) ** int(exponent))
-    return round_dyadic(value, bits)
+    return round_dyadic(_middle(ball), bits)
 
 
 def _middle(ball: arb) -> fmpq:
     mantissa, exponent = ball.mid().man_exp()
-    return (fmpq(mantissa) * (fmpq(2) ** int(exponent)) + fmpq(1, 2)).floor() * fmpq(1)
+    return fmpq(mantissa) * fmpq(2) ** int(exponent)
 
 
 def verify(space: RowSpace, loss: str, y: FloatArray) -> Krawczyk | None:

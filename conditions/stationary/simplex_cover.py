@@ -81,17 +81,17 @@ class _Search:
         """The next split, and 1 if it moves the cell outward."""
         points, rays = points_and_rays(cell)
         if len(rays) > 1 and _angle(view) > _NARROW and not self.bounds.settled(view):
-            return self.turn(cell, rays), 0
+            return self.turned(cell, rays), 0
         if not rays:
-            return self.halve(cell, points, view.points, 0.0)[1], 0
+            return _halved(cell, points, view.points)[1], 0
         transversal = _transversal(self.space.float_logits, view)
         if len(points) > 1:
-            width, narrowing = self.halve(cell, points, transversal, 0.0)
+            width, narrowing = _halved(cell, points, transversal)
             if width > _WIDTH / (1 + moves):
                 return narrowing, 0
-        return self.outward(cell, points, rays, view, moves), 1
+        return _outward(cell, points, rays, view, moves), 1
 
-    def turn(self, cell: Cell, rays: list[int]) -> Split:
+    def turned(self, cell: Cell, rays: list[int]) -> Split:
         """Split between the two rays of widest angle, where a leader changes if that is known."""
         unit = {k: _unit(cell[k]) for k in rays}
         a, b = min(itertools.combinations(rays, 2), key=lambda ab: float(unit[ab[0]] @ unit[ab[1]]))
@@ -110,38 +110,33 @@ class _Search:
         return (a, b, *_ratio(float(np.linalg.norm(np.array(cell[b][1:], dtype=float)))
                               / float(np.linalg.norm(np.array(cell[a][1:], dtype=float)))))
 
-    def halve(self, cell: Cell, points: list[int], logits: FloatArray,
-              least: float) -> tuple[float, Split]:
-        """The widest edge between points, measured in *logits* (n, T, points), halved."""
-        widest = (least, (0, 0, 1, 1))
-        for x, y in itertools.combinations(range(len(points)), 2):
-            width = float(np.abs(logits[:, :, x] - logits[:, :, y]).max())
-            if width >= widest[0]:
-                a, b = points[x], points[y]
-                common = gcd(cell[a][0], cell[b][0])
-                widest = width, (a, b, cell[b][0] // common, cell[a][0] // common)
-        return widest
 
-    def outward(self, cell: Cell, points: list[int], rays: list[int], view: View,
-                moves: int) -> Split:
-        """Cut off what lies near the innermost point along the ray that moves it least."""
-        heights = view.at_points @ view.along.sum(axis=0)
-        x = int(np.argmin(heights))
-        p = points[x]
-        k = int(np.argmin(view.along @ view.at_points[x]))
-        r = rays[k]
-        speed = float(np.abs(view.rays[:, :, k]).max()) or 1.0
-        length = 1.5 ** (1 + moves / (1 + len(points) * len(rays))) / speed
-        step = length / float(np.linalg.norm(np.array(cell[r][1:], dtype=float)))
-        return (p, r, *_ratio(step * cell[p][0]))
+def _halved(cell: Cell, points: list[int], logits: FloatArray) -> tuple[float, Split]:
+    """The widest edge between points, measured in *logits* (n, T, points), halved."""
+    edges = list(itertools.combinations(range(len(points)), 2))
+    widths = [float(np.abs(logits[:, :, x] - logits[:, :, y]).max()) for x, y in edges]
+    widest = int(np.argmax(widths))
+    a, b = (points[x] for x in edges[widest])
+    common = gcd(cell[a][0], cell[b][0])
+    return widths[widest], (a, b, cell[b][0] // common, cell[a][0] // common)
+
+
+def _outward(cell: Cell, points: list[int], rays: list[int], view: View, moves: int) -> Split:
+    """Cut off what lies near the innermost point along the ray that has moved it least."""
+    x = int(np.argmin(view.at_points @ view.along.sum(axis=0)))
+    k = int(np.argmin(view.along @ view.at_points[x]))
+    p, r = points[x], rays[k]
+    speed = float(np.abs(view.rays[:, :, k]).max()) or 1.0
+    length = 1.5 ** (1 + moves / (1 + len(points) * len(rays))) / speed
+    step = length / float(np.linalg.norm(np.array(cell[r][1:], dtype=float)))
+    return (p, r, *_ratio(step * cell[p][0]))
 
 
 def _suspects(view: View, pending: list[tuple[Cell, int]]) -> tuple[tuple[float, ...], ...]:
     """The centres of the cell at hand and of the last few pending cells without rays."""
-    bounded = [[[x / g[0] for x in g[1:]] for g in cell]
+    bounded = [np.array([[x / g[0] for x in g[1:]] for g in cell])
                for cell, _ in pending[-8:] if all(g[0] > 0 for g in cell)]
-    return tuple(tuple(map(float, np.mean(points, axis=0)))
-                 for points in (view.at_points, *bounded))
+    return tuple(tuple(map(float, points.mean(axis=0))) for points in (view.at_points, *bounded))
 
 
 def _unit(generator: tuple[int, ...]) -> FloatArray:

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from .claim import Claim
+from .claim import Claim, Run
 from .data import Dataset
 from .kinds import KINDS
 from .linear import dot
@@ -72,13 +72,12 @@ def check_text(text: str) -> Result:
             _expect_format(top)
             fields = top.object("format", "version", "dataset", "run", "verdicts")
             dataset = Dataset.read(fields["dataset"])
-            if not fields["run"].is_null:
-                _check_run(fields["run"], dataset)
+            run = None if fields["run"].is_null else _check_run(fields["run"], dataset)
             verdicts = fields["verdicts"].items()
         except Refusal as refusal:
             return Result(None, (), (refusal,))
         seen: set[tuple[object, ...]] = set()
-        outcomes = tuple(_outcome(verdict, dataset, seen) for verdict in verdicts)
+        outcomes = tuple(_outcome(verdict, dataset, run, seen) for verdict in verdicts)
         refusals = tuple(o.refusal for o in outcomes if o.refusal is not None)
         return Result(str(dataset), outcomes, refusals)
 
@@ -108,7 +107,7 @@ def _expect_format(top: Node) -> None:
             raise Unreadable(f"its {name} is {shown(value)}, not {wanted!r}")
 
 
-def _check_run(node: Node, data: Dataset) -> None:
+def _check_run(node: Node, data: Dataset) -> Run:
     """The form of a run, and its selected tokens; a run proves nothing."""
     fields = node.object("rule", "step", "loss", "iterations", "selected", "outcome", "start",
                          "final")
@@ -118,7 +117,7 @@ def _check_run(node: Node, data: Dataset) -> None:
     fields["iterations"].integer(0)
     if fields["step"].number() <= 0:
         raise fields["step"].refuse(Code.NOT_POSITIVE, "a step is positive")
-    fields["start"].matrix(data.d, data.d)
+    start = fields["start"].matrix(data.d, data.d)
     final = fields["final"].matrix(data.d, data.d)
     scale = common_denominator(x for row in final for x in row)
     W = [integers(row, scale) for row in final]
@@ -130,18 +129,21 @@ def _check_run(node: Node, data: Dataset) -> None:
         if selected[i] != logits.index(max(logits)):
             raise fields["selected"].refuse(Code.WRONG_SELECTED,
                                             f"sample {i} selects {logits.index(max(logits))}")
+    return Run(start, final)
 
 
-def _outcome(node: Node, dataset: Dataset, seen: set[tuple[object, ...]]) -> Outcome:
+def _outcome(node: Node, dataset: Dataset, run: Run | None,
+             seen: set[tuple[object, ...]]) -> Outcome:
     status = node.value.get("status") if isinstance(node.value, dict) else None
     claimed = status in ("holds", "fails")
     try:
-        return _check_verdict(node, dataset, seen)
+        return _check_verdict(node, dataset, run, seen)
     except Refusal as refusal:
         return Outcome("refused", str(refusal), claimed, refusal)
 
 
-def _check_verdict(node: Node, dataset: Dataset, seen: set[tuple[object, ...]]) -> Outcome:
+def _check_verdict(node: Node, dataset: Dataset, run: Run | None,
+                   seen: set[tuple[object, ...]]) -> Outcome:
     fields = node.object("condition", "selection", "loss", "status", "evidence", "certificate",
                          "reason")
     name = fields["condition"].choice(list(CONDITIONS))
@@ -155,7 +157,8 @@ def _check_verdict(node: Node, dataset: Dataset, seen: set[tuple[object, ...]]) 
     claim = Claim(
         dataset, name, status,
         fields["selection"].selection(dataset.lengths) if condition.about_selection else None,
-        fields["loss"].choice(LOSSES) if condition.about_loss else None)
+        fields["loss"].choice(LOSSES) if condition.about_loss else None,
+        run)
     key = name, claim.selection, claim.loss
     if key in seen:
         raise node.refuse(Code.REPEATED_VERDICT, f"{subject(claim)} has a verdict already")

@@ -8,12 +8,20 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 
-from .data import Dataset, Features, Index
+from .data import Dataset, Features, Index, Vector
 from .reading import Node
 from .refusals import Code
 
 EXACT, ENCLOSED = "exact", "enclosed"
 _SHOWN_ROWS = 40
+
+
+@dataclass(frozen=True)
+class Run:
+    """The matrices of a recorded run that a statement may name."""
+
+    start: tuple[Vector, ...]
+    final: tuple[Vector, ...]
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,7 @@ class Claim:
     status: str
     selection: tuple[int, ...] | None
     loss: str | None
+    run: Run | None = None
 
     @cached_property
     def features(self) -> Features:
@@ -61,9 +70,9 @@ def rows_text(rows: Collection[Index]) -> str:
     return text if len(rows) <= _SHOWN_ROWS else f"{text}, … ({len(rows)} in all)"
 
 
-def number_text(x: Fraction) -> str:
-    """A rational for a statement: exact if short, else rounded to 12 digits and marked so."""
-    if x.numerator.bit_length() + x.denominator.bit_length() <= 64:
+def number_text(x: Fraction, bits: int = 64) -> str:
+    """A rational for a statement: exact up to *bits* bits, else rounded to 12 digits and marked."""
+    if x.numerator.bit_length() + x.denominator.bit_length() <= bits:
         return str(x)
     context = Context(prec=12, Emin=-10**9, Emax=10**9)
     return f"{context.divide(Decimal(x.numerator), Decimal(x.denominator))} (rounded)"

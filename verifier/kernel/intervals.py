@@ -1,180 +1,160 @@
-"""Intervals with outward rounding, in integers.
+"""Interval arithmetic with integers: every operation encloses, lower ends down, upper ends up.
 
-An end is a pair (m, e), the number m·2^e, with at most `bits` bits in m after rounding. Lower ends
-are rounded down and upper ends up. The two ends have exponents of their own, so that the lower end
-of a wide interval keeps its leading bits.
+An `Interval` is [lo, hi]·2^exponent. The exponent is unbounded, so that e^-s at a clock of s = 10^12
+is a number like any other; lo and hi are rounded to about `bits` bits of the larger. A comparison
+is True only if it is shown for all real numbers that the intervals enclose.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from fractions import Fraction
+from math import isqrt
 
-from .numbers import exp_enclosure, logistic_enclosure, shift_down
-
-End = tuple[int, int]
-"""m·2^e as (m, e)."""
+from .numbers import Enclosure, exp_enclosure, log_bounds, shift_down, shift_up
 
 
-def down(end: End, bits: int) -> End:
-    """The end rounded down to *bits* bits."""
-    m, e = end
-    excess = m.bit_length() - bits
-    return (m >> excess, e + excess) if excess > 0 else end
-
-
-def sum_down(ends: Sequence[End], bits: int) -> End:
-    """A lower bound of the sum, off by less than 2^-bits of the largest term.
-
-    The terms are floored at 2^-(bits + the bits of their number) of the largest, so terms of any
-    exponents may meet.
-    """
-    top = max((e + m.bit_length() for m, e in ends if m), default=0)
-    unit = top - bits - len(ends).bit_length()
-    low = min((e for m, e in ends if m), default=unit)
-    unit = max(unit, low)
-    return down((sum(shift_down(m, unit - e) for m, e in ends if m), unit), bits + 1)
-
-
-def times(a: End, b: End) -> End:
-    """The product, exactly."""
-    return a[0] * b[0], a[1] + b[1]
-
-
-def inverse_down(end: End, bits: int) -> End:
-    """A lower bound of 1/end for a positive end."""
-    m, e = end
-    size = bits + m.bit_length()
-    return (1 << size) // m, -size - e
-
-
-def inverse_up(end: End, bits: int) -> End:
-    """An upper bound of 1/end for a positive end."""
-    m, e = end
-    size = bits + m.bit_length()
-    return -((-1 << size) // m), -size - e
-
-
-def opposite(end: End) -> End:
-    """The negative of an end."""
-    return -end[0], end[1]
-
-
-def fraction(end: End) -> Fraction:
-    """The rational that an end is."""
-    m, e = end
-    return Fraction(m << max(e, 0), 1 << max(-e, 0))
-
-
-def _below(a: End, b: End) -> bool:
-    """Whether a < b."""
-    m, e = a
-    n, f = b
-    if (m > 0) != (n > 0) or not m or not n:
-        return (m > 0) - (m < 0) < (n > 0) - (n < 0)
-    size, other = e + m.bit_length(), f + n.bit_length()
-    if size != other:
-        return (size < other) == (m > 0)
-    return m << max(e - f, 0) < n << max(f - e, 0)
+class Undetermined(ArithmeticError):
+    """An operation at an interval with a point where it is undefined."""
 
 
 class Interval:
-    """All numbers from `lo` to `hi`; results are rounded outward to `bits` bits."""
+    """A real number between lo·2^exponent and hi·2^exponent, lo ≤ hi."""
 
-    __slots__ = ("bits", "hi", "lo")
+    __slots__ = ("bits", "exponent", "hi", "lo")
 
-    def __init__(self, lo: End, hi: End, bits: int) -> None:
-        self.lo = down(lo, bits)
-        self.hi = opposite(down(opposite(hi), bits))
-        self.bits = bits
+    def __init__(self, lo: int, hi: int, exponent: int, bits: int) -> None:
+        excess = max(lo.bit_length(), hi.bit_length()) - bits
+        if excess > 0:
+            lo, hi, exponent = lo >> excess, -(-hi >> excess), exponent + excess
+        self.lo, self.hi, self.exponent, self.bits = lo, hi, exponent, bits
 
     @classmethod
-    def of(cls, x: Fraction, bits: int) -> Interval:
-        """An interval that holds the rational x, of relative width about 2^-bits."""
+    def of(cls, x: Fraction | int, bits: int) -> Interval:
+        """The interval of a rational, to a relative width of 2^-bits."""
         p, q = x.numerator, x.denominator
-        size = max(bits + q.bit_length() - p.bit_length(), 0)
-        return cls(((p << size) // q, -size), (-((-p << size) // q), -size), bits)
+        shift = bits + 1 + q.bit_length() - p.bit_length()
+        p, q = p << max(shift, 0), q << max(-shift, 0)
+        return cls(p // q, -(-p // q), -shift, bits)
 
-    def __add__(self, other: Interval) -> Interval:
-        return total((self, other), self.bits)
+    @property
+    def top(self) -> Interval:
+        """The upper end, as a number on its own."""
+        return Interval(self.hi, self.hi, self.exponent, self.bits)
+
+    def _of(self, other: Interval | Fraction | int) -> Interval:
+        return other if isinstance(other, Interval) else Interval.of(other, self.bits)
 
     def __neg__(self) -> Interval:
-        return Interval(opposite(self.hi), opposite(self.lo), self.bits)
+        return Interval(-self.hi, -self.lo, self.exponent, self.bits)
 
-    def __sub__(self, other: Interval) -> Interval:
-        return self + -other
-
-    def __mul__(self, other: Interval) -> Interval:
-        a, b = self, other
-        if a.lo[0] < 0 <= b.lo[0]:
+    def __add__(self, other: Interval | Fraction | int) -> Interval:
+        a, b = self, self._of(other)
+        if a.exponent < b.exponent:
             a, b = b, a
-        if a.lo[0] >= 0:
-            lo = times(a.hi if b.lo[0] < 0 else a.lo, b.lo)
-            hi = times(a.hi if b.hi[0] > 0 else a.lo, b.hi)
-        else:
-            # Neither is nonnegative: the extremes are among the four products of ends.
-            ends = [times(x, y) for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
-            lo = hi = ends[0]
-            for end in ends[1:]:
-                lo = end if _below(end, lo) else lo
-                hi = end if _below(hi, end) else hi
-        return Interval(lo, hi, self.bits)
+        if not (a.lo or a.hi):
+            return b
+        # Where b is small against one unit of a, a few of its bits are enough.
+        up = min(a.exponent - b.exponent, 2 * a.bits)
+        down = a.exponent - b.exponent - up
+        return Interval((a.lo << up) + (b.lo >> down), (a.hi << up) - (-b.hi >> down),
+                        a.exponent - up, a.bits)
 
-    def inverse(self) -> Interval:
-        """1/x for a positive interval."""
-        return Interval(inverse_down(self.hi, self.bits), inverse_up(self.lo, self.bits),
-                        self.bits)
+    __radd__ = __add__
 
-    def scaled(self, factor: int) -> Interval:
-        """The interval times an integer."""
-        (m, e), (n, f) = self.lo, self.hi
-        if factor < 0:
-            (m, e), (n, f) = (n, f), (m, e)
-        return Interval((m * factor, e), (n * factor, f), self.bits)
+    def __sub__(self, other: Interval | Fraction | int) -> Interval:
+        return self + -self._of(other)
 
-    @property
-    def positive(self) -> bool:
-        """Whether every number in it is > 0."""
-        return self.lo[0] > 0
+    def __rsub__(self, other: Fraction | int) -> Interval:
+        return self._of(other) + -self
 
-    @property
-    def negative(self) -> bool:
-        """Whether every number in it is < 0."""
-        return self.hi[0] < 0
+    def __mul__(self, other: Interval | Fraction | int) -> Interval:
+        b = self._of(other)
+        exponent = self.exponent + b.exponent
+        if self.lo >= 0 and b.lo >= 0:
+            return Interval(self.lo * b.lo, self.hi * b.hi, exponent, self.bits)
+        ends = [x * y for x in (self.lo, self.hi) for y in (b.lo, b.hi)]
+        return Interval(min(ends), max(ends), exponent, self.bits)
 
-    @property
-    def largest(self) -> Interval:
-        """The largest absolute value, as a point."""
-        low, high = opposite(self.lo), self.hi
-        end = high if _below(low, high) else low
-        return Interval(end, end, self.bits)
+    __rmul__ = __mul__
 
-    @property
-    def smallest(self) -> Interval:
-        """The smallest absolute value, as a point."""
-        end = self.lo if self.positive else opposite(self.hi) if self.negative else (0, 0)
-        return Interval(end, end, self.bits)
+    def __truediv__(self, other: Interval | Fraction | int) -> Interval:
+        b = self._of(other)
+        if b.lo <= 0 <= b.hi:
+            raise Undetermined("a divisor may be 0")
+        shift = self.bits + max(b.lo.bit_length(), b.hi.bit_length())
+        return self * Interval((1 << shift) // b.hi, -(-(1 << shift) // b.lo),
+                               -b.exponent - shift, self.bits)
+
+    def __rtruediv__(self, other: Fraction | int) -> Interval:
+        return self._of(other) / self
+
+    def square(self) -> Interval:
+        """Its square, never negative."""
+        ends = sorted((abs(self.lo), abs(self.hi)))
+        low = 0 if self.lo <= 0 <= self.hi else ends[0]
+        return Interval(low * low, ends[1] * ends[1], 2 * self.exponent, self.bits)
+
+    def sqrt(self) -> Interval:
+        """The root of a number known not to be negative: an end below 0 is taken as 0."""
+        if self.hi < 0:
+            raise Undetermined("the root of a negative number")
+        lo, hi = max(self.lo, 0), self.hi
+        shift = max(2 * self.bits - hi.bit_length(), 0)
+        shift += (self.exponent - shift) % 2
+        return Interval(isqrt(lo << shift), isqrt((hi << shift) - 1) + 1 if hi else 0,
+                        (self.exponent - shift) // 2, self.bits)
+
+    def exp(self) -> Interval:
+        """e^x. The ends are first rounded to 2^-(bits+16), which changes e^x by as little."""
+        unit = self.bits + 16
+        lo, hi = self.ends(unit)
+        low = exp_enclosure(Fraction(lo, 1 << unit), self.bits)
+        high = low if lo == hi else exp_enclosure(Fraction(hi, 1 << unit), self.bits)
+        return _between(low, high, self.bits)
+
+    def log(self) -> Interval:
+        """The natural logarithm, to an absolute width of 2^-bits at either end."""
+        if self.lo <= 0:
+            raise Undetermined("the logarithm of 0 or less")
+        lo, _, unit = log_bounds(self.lo, self.exponent, self.bits)
+        _, hi, _ = log_bounds(self.hi, self.exponent, self.bits)
+        return Interval(lo, hi, -unit, self.bits)
+
+    def ends(self, unit: int) -> tuple[int, int]:
+        """Integers lo, hi: lo·2^-unit ≤ x ≤ hi·2^-unit."""
+        return (shift_down(self.lo, -self.exponent - unit),
+                shift_up(self.hi, -self.exponent - unit))
+
+    def is_positive(self) -> bool:
+        """Whether x > 0 is shown."""
+        return self.lo > 0
+
+    def below(self, other: Interval | Fraction | int) -> bool:
+        """Whether x < other is shown."""
+        return (self - other).hi < 0
+
+    def at_most(self, other: Interval | Fraction | int) -> bool:
+        """Whether x ≤ other is shown."""
+        return (self - other).hi <= 0
 
 
-def total(terms: Sequence[Interval], bits: int) -> Interval:
-    """The sum of intervals."""
-    return Interval(sum_down([term.lo for term in terms], bits),
-                    opposite(sum_down([opposite(term.hi) for term in terms], bits)), bits)
+def _between(low: Enclosure, high: Enclosure, bits: int) -> Interval:
+    """From the lower end of *low* to the upper end of *high*, low ≤ high."""
+    unit = high.exponent + high.hi.bit_length() - bits - 8
+    return Interval(shift_down(low.lo, unit - low.exponent),
+                    shift_up(high.hi, unit - high.exponent), unit, bits)
 
 
-def exp_interval(low: Fraction, high: Fraction, bits: int) -> Interval:
-    """An interval that holds e^x for low ≤ x ≤ high, its ends within 2^-bits of the best."""
-    first = exp_enclosure(low, bits)
-    last = first if low == high else exp_enclosure(high, bits)
-    return Interval((first.lo, first.exponent), (last.hi, last.exponent), bits + 8)
+def total(terms: Iterable[Interval], bits: int) -> Interval:
+    """The sum, 0 of no terms."""
+    return sum(terms, Interval(0, 0, 0, bits))
 
 
-def slope(loss: str | None, low: Fraction, high: Fraction, bits: int) -> tuple[End, End]:
-    """Bounds of |ℓ'(f)| for low ≤ f ≤ high; |ℓ'| falls, or is 1 for correlation."""
-    if loss == "correlation":
-        return (1, 0), (1, 0)
-    if loss == "exponential":
-        least, most = exp_enclosure(-high, bits), exp_enclosure(-low, bits)
-    else:
-        least, most = logistic_enclosure(high, bits), logistic_enclosure(low, bits)
-    return (least.lo, least.exponent), (most.hi, most.exponent)
+def upper_bound(numbers: Iterable[Interval]) -> Interval:
+    """The largest upper end of at least one number, as a number on its own."""
+    found, *others = (x.top for x in numbers)
+    for x in others:
+        if found.below(x):
+            found = x
+    return found

@@ -1,4 +1,4 @@
-"""Exact numbers, and enclosures of e^x and 1/(1+e^x) at rational x.
+"""Exact numbers, and enclosures of e^x, 1/(1+e^x) and logarithms at rational numbers.
 
 Enclosures use integers only: a number is enclosed by [lo, hi]·2^exponent, lower ends are rounded
 down and upper ends up, so nothing depends on the correctness of floating point. The comments
@@ -171,3 +171,41 @@ def combination_enclosure(terms: Sequence[tuple[int, Enclosure]], bits: int) -> 
         lo += shift_down(c * ends[0], unit - e.exponent)
         hi += shift_up(c * ends[1], unit - e.exponent)
     return lo, hi
+
+
+def log_bounds(mantissa: int, exponent: int, bits: int) -> tuple[int, int, int]:
+    """Integers lo, hi, u: lo·2^-u ≤ ln(mantissa·2^exponent) ≤ hi·2^-u, hi - lo ≤ 2^(u-bits).
+
+    The mantissa is positive. With x = mantissa·2^-b in [1, 2) the logarithm is (exponent + b) ln 2
+    + ln x, and ln x = 2^(k+1) atanh t, t = (y - 1)/(y + 1), where y is x after k square roots: y - 1
+    is below 2^-k, so t ≤ 1/8 by k ≥ 2. The k + 1 doublings are paid for in u.
+    """
+    b = mantissa.bit_length() - 1
+    turns = exponent + b
+    k = isqrt(bits) // 2 + 2
+    u = bits + 2 * k + 32
+    one = 1 << u
+    y_lo, y_hi = shift_down(mantissa, b - u), shift_up(mantissa, b - u)
+    for _ in range(k):
+        y_lo, y_hi = isqrt(y_lo << u), isqrt((y_hi << u) - 1) + 1
+    lo = _atanh((y_lo - one << u) // (y_lo + one), u)[0] << k + 1
+    hi = _atanh(-(-(y_hi - one << u) // (y_hi + one)), u)[1] << k + 1
+    fine = u + turns.bit_length() + 8
+    low, high = sorted(turns * end for end in _log2(fine))
+    return lo + shift_down(low, fine - u), hi + shift_up(high, fine - u), u
+
+
+def _atanh(t: int, u: int) -> tuple[int, int]:
+    """Integers lo ≤ atanh(t·2^-u)·2^u ≤ hi, for 0 ≤ t·2^-u ≤ 1/4: Σ_j t^(2j+1)/(2j+1).
+
+    Floored powers give floored terms and so a lower end. A floored power is below its true value by
+    less than 1 + 1/16 + 1/256 + … < 2, a term by less than 3. At the end the true power is below 2,
+    and the terms from there on add less than 2·16/15 < 3.
+    """
+    square = t * t >> u
+    power, total, j = t, 0, 0
+    while power:
+        total += power // (2 * j + 1)
+        power = power * square >> u
+        j += 1
+    return total, total + 3 * j + 3

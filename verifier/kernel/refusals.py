@@ -58,6 +58,9 @@ class Code(enum.Enum):
     WRONG_NORM = "the stated squared norm is not the one that follows, or not close enough"
     COARSE_INVERSE = "the inverse does not show that the Gram matrix is nonsingular"
     NOT_EXCLUDED = "a row is not shown, or not listed, to be no support index"
+    # Gen-SVM
+    WRONG_SIDE = "a row is inside the set of its sample where it must not be, or outside"
+    UNEQUAL_LOGITS = "tokens of one set do not have equal logits"
     # Ranks
     NOT_INDEPENDENT = "rows are not shown to be independent modulo the modulus"
     WRONG_RANK = "the stated rank is not the one that follows"
@@ -67,6 +70,19 @@ class Code(enum.Enum):
     NOT_MONOTONE = "along D some logits fall while the scores rise"
     NO_WITNESS = "logits and scores do not both differ at the witness"
     NOT_SEPARATING = "u is on the wrong side of a query, or strictly right of none"
+    NOT_A_BASIS = "the rows of a basis are dependent, or do not span the features"
+    NOT_CONTRACTING = "Krawczyk's test does not show a zero of the gradient in the box"
+    WRONG_INERTIA = "the Hessian is not shown to have the stated number of negative eigenvalues"
+    DESCENT_NOT_SHOWN = "the loss is not shown to move along the direction on the whole cell"
+    # Trees
+    BROKEN_TREE = "the nodes are not those of the tree in preorder"
+    REPEATED_BRANCH = "a sample is branched on that was branched on above"
+    MISPLACED_ENTRY = "an entry stands at a vertex that its kind cannot close"
+    NOT_HEXADECIMAL = "a string has other characters than lower-case hexadecimal digits"
+    NOT_OBSTRUCTED = "a feature that can be kept has a positive product with the obstruction"
+    NOT_CLOSED = "the multipliers do not show that a selection is not exceptional"
+    WRONG_SELECTIONS = "the listed selections are not those that the tree shows exceptional"
+    NOT_EXCEPTIONAL = "the selection is not shown to contradict the condition"
 
 
 class Refusal(Exception):  # noqa: N818 - the field's word

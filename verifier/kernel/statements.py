@@ -69,8 +69,30 @@ CONDITIONS: dict[str, Condition] = {
         ("first_step_margins",), ("first_step_violation", "optimum_tie"), about_loss=True),
     "no_stationary_point": Condition(
         "∇L(W) ≠ 0 for every W", "∇L(W) = 0 for some W",
-        ("injective_features", "monotone_direction", "separable_queries"),
-        ("all_flat", "stationary_at_zero"), about_loss=True),
+        ("injective_features", "monotone_direction", "separable_queries", "decision_tree",
+         "simplex_cover"),
+        ("all_flat", "stationary_at_zero", "krawczyk"), about_loss=True),
+    "directions": Condition(
+        "these are all the locally optimal selections", "the locally optimal selections are others",
+        ("direction_tree",), ()),
+    "only_local_optimum": Condition(
+        "every optimal token is unique, and opt, their selection, is the only locally optimal one",
+        "an optimal token is not unique, or opt is not the only locally optimal selection",
+        ("direction_tree",), ("optimum_tie", "exceptional_selection")),
+    "assumption_d": Condition(
+        "every optimal token is unique, and every α ≠ opt for which W^mm_α exists has a sample i "
+        "with α_i ≠ opt_i and (i, opt_i) a support index",
+        "an optimal token is not unique, or W^mm_α exists for some α ≠ opt without a support index "
+        "(i, opt_i) where α_i ≠ opt_i",
+        ("direction_tree",), ("optimum_tie", "exceptional_selection")),
+    "gen_feasibility": Condition(
+        "for these sets O_i some W has equal logits in each and all margins over other tokens ≥ 1",
+        "for these sets O_i no W has equal logits in each and all margins over other tokens ≥ 1",
+        ("gen_separator",), ("motzkin",)),
+    "multi_token_support": Condition(
+        "W^mm of Gen-SVM exists for these sets O_i, with these support indices and squared norm",
+        "W^mm of Gen-SVM does not exist for these sets O_i",
+        ("gen_kkt",), ("motzkin",)),
     "predicted_direction": Condition(
         "the recorded run converges in direction to W^mm_α",
         "the recorded run does not converge in direction to W^mm_α",

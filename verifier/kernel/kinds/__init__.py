@@ -10,10 +10,15 @@ from collections.abc import Callable
 
 from ..claim import Claim, Proved
 from ..reading import Node
+from .decision_tree import decision_tree
+from .direction_tree import direction_tree
 from .enclosure import kkt_enclosure, modular_rank
+from .exceptional_selection import exceptional_selection
 from .feasibility import farkas, query_cycle, separator, topological_order
 from .first_step import first_step_margins, first_step_violation, stationary_at_zero
+from .general import gen_kkt, gen_separator, motzkin
 from .kkt import exact_kkt, exact_rank, primal_dual
+from .krawczyk import krawczyk
 from .ranks import independent_factors, independent_rows, row_dependency
 from .scores import (
     flat_samples,
@@ -23,12 +28,15 @@ from .scores import (
     score_levels,
     unequal_scores,
 )
+from .simplex_cover import simplex_cover
 from .stationary import all_flat, injective_features, monotone_direction, separable_queries
 
 KINDS: dict[str, Callable[[Claim, Node], Proved]] = {check.__name__: check for check in (
     optimal_tokens, optimum_tie, score_levels, unequal_scores, score_gaps, flat_samples,
     separator, farkas, query_cycle, topological_order,
     exact_kkt, kkt_enclosure, primal_dual,
+    gen_separator, motzkin, gen_kkt,
     independent_rows, independent_factors, row_dependency, exact_rank, modular_rank,
     first_step_margins, first_step_violation,
-    injective_features, monotone_direction, separable_queries, all_flat, stationary_at_zero)}
+    injective_features, monotone_direction, separable_queries, all_flat, stationary_at_zero,
+    decision_tree, krawczyk, simplex_cover, direction_tree, exceptional_selection)}

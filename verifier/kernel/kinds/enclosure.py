@@ -27,13 +27,19 @@ _SPARE_BITS = 64
 
 @dataclass(frozen=True)
 class Enclosed:
-    """What an enclosure proves: S, its integer Gram matrix, the support, the bounds of ‖W^mm‖²."""
+    """What an enclosure proves: S, its integer Gram matrix, the support, the bounds of ‖W^mm‖².
+
+    Each exact multiplier is within ``error`` of the stated one; ``inverse_norm`` ≥ ‖K⁻¹‖_∞.
+    """
 
     rows: list[Index]
     gram: list[list[int]]
     support: list[Index]
     low: Fraction
     high: Fraction
+    multipliers: tuple[Fraction, ...]
+    error: Fraction
+    inverse_norm: Fraction
 
 
 def kkt_enclosure(claim: Claim, node: Node) -> Proved:
@@ -103,7 +109,9 @@ def enclose(claim: Claim, node: Node) -> Enclosed:
     total, error = sum(multipliers), len(rows) * epsilon
     if not (low <= total - error and total + error <= high and (high - low) * 2**20 <= high):
         raise fields["norm_squared"].refuse(Code.WRONG_NORM, "not a close enclosure of Σ λ")
-    return Enclosed(rows, gram, support, low, high)
+    # K⁻¹ = (I - (I - R K))⁻¹ R.
+    inverse_norm = max(sum(map(abs, row)) for row in R) * Fraction(2)**exponent / (1 - beta)
+    return Enclosed(rows, gram, support, low, high, multipliers, epsilon, inverse_norm)
 
 
 def _times(a: Sequence[int], b: Sequence[int]) -> list[int]:

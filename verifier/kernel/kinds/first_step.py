@@ -117,7 +117,7 @@ class FirstStep:
         return self._slopes[f]
 
 
-def _optimal_features(claim: Claim, node: Node) -> Features:
+def optimal_features(claim: Claim, node: Node) -> Features:
     """The features of the optimal selection, which must be unique."""
     optimal = [claim.dataset.optimal(i) for i in range(claim.dataset.n)]
     for i, tokens in enumerate(optimal):
@@ -130,7 +130,7 @@ def first_step_margins(claim: Claim, node: Node) -> Proved:
     """Every margin of G under the optimal selection is positive."""
     precision = node.object("kind", "precision")["precision"]
     bits = precision.integer(MIN_PRECISION, MAX_PRECISION)
-    features, step = _optimal_features(claim, node), FirstStep(claim)
+    features, step = optimal_features(claim, node), FirstStep(claim)
     for row in features.rows:
         if step.sign(step.margin(features, row), bits) <= 0:
             raise precision.refuse(Code.SIGN_NOT_SHOWN, f"row {row} is not shown positive")
@@ -143,7 +143,7 @@ def first_step_violation(claim: Claim, node: Node) -> Proved:
     fields = node.object("kind", "row", "sign", "precision")
     bits = fields["precision"].integer(MIN_PRECISION, MAX_PRECISION)
     sign = fields["sign"].integer(-1, 0)
-    features, step = _optimal_features(claim, node), FirstStep(claim)
+    features, step = optimal_features(claim, node), FirstStep(claim)
     row = read_row(fields["row"], claim.dataset, features.selection)
     terms = step.margin(features, row)
     if not (step.sign(terms, bits) < 0 if sign else step.vanishes(terms)):

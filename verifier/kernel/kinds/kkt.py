@@ -6,6 +6,7 @@ margin is 1 (KKT; the problem is strictly convex, so W^mm is unique and rational
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -52,6 +53,13 @@ def _solution(claim: Claim, node: Node) -> tuple[dict[Index, Fraction], Combinat
 
 def exact_kkt(claim: Claim, node: Node) -> Proved:
     """W^mm_α, all its support indices, and ‖W^mm‖² = Σ λ m = Σ λ, exactly."""
+    support, norm = exact_support(claim, node)
+    claim.conclude(support, node)
+    return Proved(f"support indices {rows_text(support)}; ‖W^mm‖² = {number_text(norm)}")
+
+
+def exact_support(claim: Claim, node: Node) -> tuple[list[Index], Fraction]:
+    """Check an `exact_kkt` object but for the demand of a condition: support and squared norm."""
     fields = node.object("kind", "multipliers", "support", "norm_squared")
     vector, W = _solution(claim, fields["multipliers"])
     support = read_rows(fields["support"], claim.features)
@@ -60,8 +68,7 @@ def exact_kkt(claim: Claim, node: Node) -> Proved:
     norm = fields["norm_squared"].number()
     if norm != sum(vector.values()):
         raise fields["norm_squared"].refuse(Code.WRONG_NORM, "not the sum of the multipliers")
-    claim.conclude(support, node)
-    return Proved(f"support indices {rows_text(support)}; ‖W^mm‖² = {number_text(norm)}")
+    return support, norm
 
 
 def exact_rank(claim: Claim, node: Node) -> Proved:
@@ -75,7 +82,19 @@ def exact_rank(claim: Claim, node: Node) -> Proved:
 
 
 def primal_dual(claim: Claim, node: Node) -> Proved:
-    """Rows that are no support indices, by the gap of a feasible W and any λ ≥ 0.
+    """Rows that are no support indices, by a primal-dual pair."""
+    excluded = exclusions(claim, node)
+    place = node.field("excluded")
+    if claim.condition == "all_support":
+        if not excluded:
+            raise place.refuse(Code.EMPTY, "no row is excluded")
+    else:
+        demand_excluded(filter(claim.features.outscores, claim.features.rows), excluded, place)
+    return Proved(f"no support indices: {rows_text(excluded) or 'none needed'}", ENCLOSED)
+
+
+def exclusions(claim: Claim, node: Node) -> list[Index]:
+    """Check a `primal_dual` object but for the demand of a condition: the excluded rows.
 
     g = ‖W‖² - (2 Σλ - ‖Σλφ‖²) bounds ‖W - W^mm‖², for W^mm is the projection of 0 on a convex set
     that holds W, and the bracket is at most ‖W^mm‖² (weak duality). So m(W^mm) ≥ m(W) - ‖φ‖ √g.
@@ -98,14 +117,13 @@ def primal_dual(claim: Claim, node: Node) -> Proved:
         size = Fraction(_square([delta]) * _square([query]), features.scale**2)
         if margins[row] <= one or Fraction(margins[row] - one, one)**2 <= size * gap:
             raise fields["excluded"].refuse(Code.NOT_EXCLUDED, f"row {row} may be a support index")
-    if claim.condition == "all_support":
-        if not excluded:
-            raise fields["excluded"].refuse(Code.EMPTY, "no row is excluded")
-    elif missing := [row for row in features.rows
-                     if features.outscores(row) and row not in set(excluded)]:
-        raise fields["excluded"].refuse(
-            Code.NOT_EXCLUDED, f"row {missing[0]} outscores the selected token, is not excluded")
-    return Proved(f"no support indices: {rows_text(excluded) or 'none needed'}", ENCLOSED)
+    return excluded
+
+
+def demand_excluded(rows: Iterable[Index], excluded: Collection[Index], place: Node) -> None:
+    """Refuse unless all *rows* are among the excluded ones."""
+    if missing := [row for row in rows if row not in set(excluded)]:
+        raise place.refuse(Code.NOT_EXCLUDED, f"row {missing[0]} must be excluded and is not")
 
 
 def _square(matrix: list[list[int]]) -> int:
