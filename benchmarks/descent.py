@@ -3,7 +3,7 @@
     python benchmarks/descent.py [--repeats R] [--torch-trials K] [--full] [--crossover]
 
 Per size (n, T, d): B trials of S steps of normalized gradient descent (step 0.1, logistic loss,
-W(0) = 0) on unit-sphere data, by
+W(0) = 0, or K(0) and Q(0) random with m = d) on unit-sphere data, by
 
 - `descend` on prebuilt datasets, default threads, compiled code warmed up (median of about R
   repeats, taken in turns with the PyTorch trials, of which the median counts too);
@@ -34,6 +34,7 @@ from conditions import AttentionDataset
 from verifier.descent import descend
 from verifier.descent.engines import BlasEngine, LaneEngine
 from verifier.descent.loss import LOSSES
+from verifier.descent.parameterization import PARAMETERIZATIONS
 from verifier.descent.rules import STEP_RULES
 
 SIZES = [(6, 8, 10, 100, 2000), (20, 16, 32, 100, 1000), (40, 20, 40, 32, 500)]
@@ -65,6 +66,21 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 # PyTorch ------------------------------------------------------------------------------------
+
+
+def torch_factored_loop(X: Any, Y: Any, z: Any, v: Any, K: Any, Q: Any, steps: int) -> Any:
+    """One trial on K and Q: the head applied in advance, each gradient normalized separately."""
+    K, Q = (factor.clone().requires_grad_() for factor in (K, Q))
+    values = X @ v
+    for _ in range(steps):
+        attention = torch.softmax((X @ (z @ Q @ K.T).unsqueeze(-1)).squeeze(-1), dim=-1)
+        f = Y * (attention * values).sum(-1)
+        torch.nn.functional.softplus(-f).mean().backward()
+        with torch.no_grad():
+            for factor in (K, Q):
+                factor -= STEP * factor.grad / factor.grad.norm()
+                factor.grad = None
+    return (K @ Q.T).detach()
 
 
 def torch_loop(X: Any, Y: Any, z: Any, v: Any, steps: int) -> Any:
@@ -174,6 +190,42 @@ def measure(size: tuple[int, int, int, int, int], repeats: int, torch_trials: in
     }
 
 
+def measure_factored(size: tuple[int, int, int, int, int], repeats: int, torch_trials: int
+                     ) -> dict[str, Any]:
+    """`measure` for descent on K and Q against a loop per trial."""
+    n, T, d, B, S = size
+    arrays = draw(B, n, T, d)
+    datasets = build(arrays)
+    rng = np.random.default_rng(1)
+    starts = [tuple(rng.normal(size=(2, d, d)) / d) for _ in range(B)]
+    tensors = [[torch.from_numpy(np.ascontiguousarray(part)) for part in
+                (*(arrays[a][k] for a in "XYzv"), *starts[k])] for k in range(B)]
+    default = torch.get_num_threads()
+
+    def ours(iterations: int) -> Any:
+        return descend(datasets, parameterization="KQ", start=starts, step=STEP,
+                       iterations=iterations)
+
+    for k, run in enumerate(ours(50)[:3]):
+        if not np.allclose(run.final, torch_factored_loop(*tensors[k], 50).numpy(), atol=1e-8):
+            raise SystemExit(f"trial {k}: the two programs differ after 50 steps on K and Q")
+    trials, steps = min(B, torch_trials), min(S, 500)
+    _, threads = fastest(torch_factored_loop, tensors[0], min(steps, 200), default)
+    torch.set_num_threads(threads)
+    times, each = [], []
+    for k in range(trials):
+        if k % max(1, trials // repeats) == 0:
+            times.append(seconds(lambda: ours(S)))
+        each.append(seconds(lambda k=k: torch_factored_loop(*tensors[k], steps)))
+    torch.set_num_threads(default)
+    median, per_trial = statistics.median(times), statistics.median(each) / steps
+    return {"descend_seconds": median, "descend_seconds_all": times,
+            "torch_loop_seconds": per_trial * B * S, "torch_loop_threads": threads,
+            "torch_loop_us_per_trial_step": per_trial * 1e6,
+            "torch_loop_measured": {"trials": trials, "steps": steps},
+            "ratio": per_trial * B * S / median}
+
+
 def crossover() -> list[dict[str, Any]]:
     """µs a step of both engines for one dataset: what `schedule._lanes_faster` is fitted to."""
     rows = []
@@ -182,8 +234,8 @@ def crossover() -> list[dict[str, Any]]:
         datasets = build(draw(1, n, T, d))
         row: dict[str, Any] = {"n": n, "T": T, "d": d, "products": 2 * n * d * (T + d)}
         for name, engine in (("lanes", LaneEngine), ("blas", BlasEngine)):
-            running = engine(datasets, [np.zeros((d, d))], STEP_RULES["normalized"], STEP,
-                             LOSSES["logistic"])
+            running = engine(datasets, [(np.zeros((d, d)),)], PARAMETERIZATIONS["W"],
+                             STEP_RULES["normalized"], STEP, 0.0, LOSSES["logistic"])
             running.advance(2)
             steps = max(1, int(2e6 / row["products"]))
             row[name] = min(seconds(lambda r=running, s=steps: r.advance(s)) / steps * 1e6
@@ -224,6 +276,11 @@ def main() -> None:
         print(f"    PyTorch loop: {row['torch_loop_us_per_trial_step']:.0f} µs a trial and step, "
               f"measured on {measured['trials']} trials × {measured['steps']} steps, "
               f"{row['torch_loop_form']} form, {row['torch_loop_threads']} thread(s)")
+        row["KQ"] = factored = measure_factored(size, options.repeats, options.torch_trials)
+        print(f"    on K and Q, m = d: {factored['descend_seconds']:.3f} s, PyTorch loop "
+              f"{factored['torch_loop_seconds']:.1f} s "
+              f"({factored['torch_loop_us_per_trial_step']:.0f} µs a trial and step), ratio "
+              f"{factored['ratio']:.0f}", flush=True)
     print(json.dumps(report))
 
 

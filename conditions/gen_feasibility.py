@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from conditions.dataset import AttentionDataset
-from conditions.separation.general import GenInfeasible, check_sets, solve
+from conditions.separation.general import GenInfeasible, solve
+from conditions.separation.token_sets import check_sets
 from conditions.verdict import Status, Verdict, proved
 
 CONDITION = "gen_feasibility"
@@ -41,8 +42,8 @@ def decide(dataset: AttentionDataset, sets: Iterable[Iterable[object]]) -> Verdi
 def gen_infeasible(condition: str, outcome: GenInfeasible) -> Verdict:
     """The verdict that *condition*, which needs a solution of Gen-SVM, fails for want of one."""
     count, ties = len(outcome.multipliers), len(outcome.equality_multipliers)
-    reason = (f"{count} margins with positive weights are, for every W, a combination of "
-              f"{ties} differences that must be 0" if ties else
-              f"{count} features have a positive combination that is 0")
+    reason = f"a combination of {count} features with positive weights is 0"
+    if ties:
+        reason += f" but for {ties} differences of tokens that must have equal logits"
     return proved(condition, Status.FAILS, outcome.certificate,
                   f"Gen-SVM is infeasible: {reason}", number=f"Motzkin, {count} + {ties} rows")

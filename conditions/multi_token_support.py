@@ -22,7 +22,8 @@ from flint import arb
 
 from conditions.dataset import AttentionDataset
 from conditions.gen_feasibility import gen_infeasible
-from conditions.separation.general import GenInfeasible, check_sets, solve
+from conditions.separation.general import GenInfeasible, solve
+from conditions.separation.token_sets import check_sets
 from conditions.verdict import Status, Verdict, proved
 
 CONDITION = "multi_token_support"

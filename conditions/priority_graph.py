@@ -31,7 +31,7 @@ from flint import fmpq
 from conditions.dataset import AttentionDataset, Vector
 from conditions.errors import InvalidInput
 from conditions.exact.numbers import rational
-from conditions.separation.general import Sets
+from conditions.separation.token_sets import Sets
 
 Tokens = tuple[int, ...]
 
@@ -57,7 +57,8 @@ class NextTokenData:
             tuple(rational(x, f"embeddings[{k}][{j}]") for j, x in enumerate(row))
             for k, row in enumerate(embeddings))
         if not table or not table[0] or any(len(row) != len(table[0]) for row in table):
-            raise InvalidInput("embeddings", f"rows of {sorted({len(row) for row in table})} numbers",
+            lengths = sorted({len(row) for row in table})
+            raise InvalidInput("embeddings", f"rows of {lengths} numbers",
                                "must be K ≥ 1 rows of one length d ≥ 1", "correct the table")
         sequences = tuple(_tokens(sequence, f"inputs[{m}]", len(table))
                           for m, sequence in enumerate(inputs))
@@ -137,9 +138,8 @@ class PriorityGraph:
 class GraphSVM:
     """Graph-SVM as Gen-SVM: ``sets[m]`` of sample m of ``dataset``.
 
-    ``origins[m]`` is (last token, label, …, input tokens): sample m has the query e_last and the
-    tokens of the embeddings that follow it. The labels Y and the head are 1 and 0: no statement
-    here is about scores.
+    ``origins[m]`` is (k, tokens): sample m has the query e_k and the embeddings of *tokens*, the
+    label first. The labels Y and the head are 1 and 0: no statement here is about scores.
     """
 
     dataset: AttentionDataset

@@ -8,7 +8,15 @@ from scipy.optimize import nnls
 
 from conditions import AttentionDataset
 from conditions.errors import InvalidInput
-from verifier.descent import LOSSES, STEP_RULES, Outcome, descend, engines, gradient, schedule
+from verifier.descent import (
+    LOSSES,
+    STEP_RULES,
+    Outcome,
+    descend,
+    gradient,
+    parameterization,
+    schedule,
+)
 from verifier.descent.engines import BlasEngine, LaneEngine
 from verifier.descent.selected import selected_tokens
 
@@ -110,13 +118,13 @@ def test_blas_and_lanes_agree_along_a_run(published):
 def test_the_serial_product_is_the_product():
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(70, 150)), rng.normal(size=(150, 90))
-    assert engines._SERIAL_PRODUCTS // B.size < len(A)  # it is cut
-    assert np.allclose(engines._product(A, B), A @ B, rtol=1e-12)
+    assert parameterization._SERIAL_PRODUCTS // B.size < len(A)  # it is cut
+    assert np.allclose(parameterization.serial_product(A, B), A @ B, rtol=1e-12)
 
 
 def test_auto_takes_lanes_for_batches_and_blas_for_one_large_dataset():
-    small = [schedule.Trial(ragged(k, n=2, d=3), np.zeros((3, 3))) for k in range(9)]
-    large = schedule.Trial(ragged(0, n=60, d=30), np.zeros((30, 30)))
+    small = [schedule.Trial(ragged(k, n=2, d=3), (np.zeros((3, 3)),)) for k in range(9)]
+    large = schedule.Trial(ragged(0, n=60, d=30), (np.zeros((30, 30)),))
     chosen = schedule.blocks([*small, large], "auto")
     assert {block.engine for block in chosen if len(block.trials) > 1} == {LaneEngine}
     assert [block.engine for block in chosen if block.trials[0] is large] == [BlasEngine]
@@ -347,8 +355,9 @@ def test_a_run_is_written_as_the_certificate_specification_says():
     run = descend(dataset, rule="plain", step=0.25, loss="exponential", iterations=6,
                   start=[np.full((2, 2), 0.1)])
     record = run.to_json()
-    assert list(record) == ["rule", "step", "loss", "iterations", "selected", "outcome", "start",
-                            "final"]
+    assert list(record) == ["parameterization", "rule", "step", "penalty", "loss", "iterations",
+                            "selected", "outcome", "start", "final"]
+    assert record["parameterization"] == "W" and float.fromhex(record["penalty"]) == 0
     assert (record["rule"], record["loss"], record["outcome"]) == (
         "plain", "exponential", "completed")
     assert float.fromhex(record["step"]) == 0.25 and record["iterations"] == 6

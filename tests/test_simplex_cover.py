@@ -191,6 +191,14 @@ def test_what_ran_out_is_named():
     assert "row space of dimension" in simplex_cover.proof(wide, "logistic").reason
 
 
+def test_cells_too_narrow_for_floats_end_the_search():
+    # The leading terms cancel along a ray, and splitting once ran into a division by zero.
+    data = AttentionDataset.build(
+        [[[1, 0, 0], [-1, 1, 1], [0, -1, 1]], [[-1, 0, 0], [1, -1, 1], [-1, 1, 1]]], [-1, 1],
+        [[-1, -1, 1], [-1, -1, 1]], [0, -1, 0])
+    assert "too narrow for floats" in simplex_cover.proof(data, "logistic", 3000).reason
+
+
 @pytest.mark.slow
 def test_random_integer_datasets_are_decided():
     rng = np.random.default_rng(0)

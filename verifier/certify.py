@@ -26,8 +26,8 @@ from conditions import (
 from conditions.dataset import AttentionDataset
 from conditions.exact.numbers import number_to_json
 from conditions.selection import Selection, check_selection, optimal_selection
-from conditions.verdict import Verdict
-from verifier.descent import Run, descend
+from conditions.verdict import Verdict, undecided
+from verifier.descent import FactoredRun, Run, descend
 from verifier.limits import limits
 
 ABOUT_DATASET = (unique_optimum, equal_scores, no_flat_sample, full_rank,
@@ -90,21 +90,22 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
 
 
 def certify(dataset: AttentionDataset, *, source: str = "", selection: str | Selection = "opt",
-            loss: str = "logistic", rule: str = "normalized", step: float = 0.1,
-            iterations: int = 2000, start: Any = None, seconds: float = 30.0,
+            parameterization: str = "W", loss: str = "logistic", rule: str = "normalized",
+            step: float = 0.1, iterations: int = 2000, start: Any = None, seconds: float = 30.0,
             progress: bool = False) -> Report:
     """Decide every condition of *dataset*, run gradient descent, and compare.
 
     selection: ``"opt"``, ``"gd"`` (the tokens the run selects) or explicit token indices; the
-    conditions about a selection are decided for it. loss, rule, step, iterations, start: those of
-    `verifier.descent.descend`; ``start`` None means W(0) = 0. ``iterations`` 0 skips the run.
+    conditions about a selection are decided for it. parameterization, loss, rule, step,
+    iterations, start: those of `verifier.descent.descend`; ``start`` None means W(0) = 0.
+    ``iterations`` 0 skips the run. Of a run on K and Q nothing is proved (`verifier.limits`).
     seconds: how long the run may be continued until its limit is proved (`verifier.limits`).
     progress: show a bar on stderr when the run takes more than a second. Raises ``InvalidInput``.
     """
     run = None
     if iterations or selection == "gd":
-        run = descend(dataset, rule=rule, step=step, loss=loss, iterations=iterations,
-                      start=start, progress=progress)
+        run = descend(dataset, parameterization=parameterization, rule=rule, step=step, loss=loss,
+                      iterations=iterations, start=start, progress=progress)
     named: list[tuple[str, Selection]] = []
     if selection == "opt":
         named.append(("optimal", optimal_selection(dataset)))
@@ -131,5 +132,14 @@ def _decide(dataset: AttentionDataset, selection: Selection, loss: str,
     for about_loss in ABOUT_LOSS:
         yield about_loss.decide(dataset, loss)
     if run is not None:
-        yield predicted_direction.decide(dataset, run.selected, run.final, run.loss)
+        yield _prediction(dataset, run)
         yield from limits(dataset, run, seconds)
+
+
+def _prediction(dataset: AttentionDataset, run: Run) -> Verdict:
+    if isinstance(run, FactoredRun):
+        return undecided(predicted_direction.CONDITION,
+                         "the run is descent on K and Q; the direction predicted for it is a "
+                         "solution of least nuclear norm, not W^mm, and is not compared",
+                         selection=run.selected, loss=run.loss)
+    return predicted_direction.decide(dataset, run.selected, run.final, run.loss)

@@ -24,7 +24,7 @@ from conditions.selection import Selection, optimal_selection
 from conditions.separation.frobenius import Infeasible, solve
 from verifier import io
 from verifier.certify import certify
-from verifier.descent import STEP_RULES, Run, descend
+from verifier.descent import PARAMETERIZATIONS, STEP_RULES, FactoredRun, Run, descend
 from verifier.directions import explore
 from verifier.kernel.__main__ import main as check_files
 from verifier.report.graph import export_graph
@@ -44,12 +44,16 @@ Loss = Annotated[str, typer.Option(help=f"One of {', '.join(LOSSES)}.")]
 Rule = Annotated[str, typer.Option(help=f"One of {', '.join(STEP_RULES)}.")]
 Step = Annotated[float, typer.Option(help="η > 0, constant.")]
 Iterations = Annotated[int, typer.Option(help="Steps of the run; 0 for none.")]
-Start = Annotated[str, typer.Option(help="zero, data (W0 of the data file) or a .npy file.")]
+Start = Annotated[str, typer.Option(
+    help="zero, data (W0 of the data file; K0 and Q0 for KQ) or a .npy file.")]
+Parameterized = Annotated[str, typer.Option(
+    help=f"{' or '.join(PARAMETERIZATIONS)}: descent on W, or on K and Q with W = K Qᵀ.")]
 
 
 @app.command("certify")
 def certify_command(
-        data: Data, trial: Trial = None, selection: Chosen = "opt", loss: Loss = "logistic",
+        data: Data, trial: Trial = None, selection: Chosen = "opt",
+        parameterization: Parameterized = "W", loss: Loss = "logistic",
         rule: Rule = "normalized", step: Step = 0.1, iterations: Iterations = 2000,
         start: Start = "zero",
         seconds: Annotated[float, typer.Option(
@@ -59,8 +63,9 @@ def certify_command(
     """Decide every condition of a dataset, run descent on it, report and certify."""
     dataset = io.load_dataset(data, trial)
     report = certify(dataset, source=_source(data, trial), selection=_selection(selection),
-                     loss=loss, rule=rule, step=step, iterations=iterations,
-                     start=_start(start, data, trial), seconds=seconds, progress=True)
+                     parameterization=parameterization, loss=loss, rule=rule, step=step,
+                     iterations=iterations, start=_start(start, data, trial, parameterization),
+                     seconds=seconds, progress=True)
     if json is not None:
         io.write_atomically(json, report.certificate_text())
     print_report(report)
@@ -106,16 +111,20 @@ def check_command(
 def descend_command(
         data: Data,
         out: Annotated[Path, typer.Option(help="Write the run here, .npz.", show_default=False)],
-        trial: Trial = None, loss: Loss = "logistic", rule: Rule = "normalized", step: Step = 0.1,
-        iterations: Iterations = 2000, start: Start = "zero",
+        trial: Trial = None, parameterization: Parameterized = "W", loss: Loss = "logistic",
+        rule: Rule = "normalized", step: Step = 0.1, iterations: Iterations = 2000,
+        start: Start = "zero",
+        penalty: Annotated[float, typer.Option(
+            help="λ ≥ 0 of λ‖W‖², or λ(‖K‖² + ‖Q‖²), added to the loss.")] = 0.0,
         keep: Annotated[int, typer.Option(help="Iterates to keep, evenly spread.")] = 0) -> None:
     """Run gradient descent and keep the run. What it shows is observed, not proved."""
     if out.suffix != ".npz":
         raise InvalidInput("--out", str(out), "must end in .npz", "choose such a name")
     dataset = io.load_dataset(data, trial)
     kept = sorted({round(k) for k in np.linspace(0, iterations, keep)}) if keep else None
-    run = descend(dataset, rule=rule, step=step, loss=loss, iterations=iterations,
-                  start=_start(start, data, trial), keep=kept, progress=True)
+    run = descend(dataset, parameterization=parameterization, rule=rule, step=step,
+                  penalty=penalty, loss=loss, iterations=iterations, keep=kept, progress=True,
+                  start=_start(start, data, trial, parameterization))
     io.write_atomically(out, lambda stream: np.savez(stream, **_run_arrays(run)))
     print(f"{run.outcome}: {run.iterations} steps, ‖W‖ = {np.linalg.norm(run.final):.6g}, "
           f"selected {shown_selection(run.selected)} (observed); run written to {out}")
@@ -181,8 +190,14 @@ def _selection(text: str) -> str | Selection:
                            "give one index per sample, from 0") from None
 
 
-def _start(text: str, data: Path, trial: int | None) -> FloatArray | None:
-    """W(0): None for zero, W0 of the data file, or the array of a .npy file."""
+def _start(text: str, data: Path, trial: int | None, parameterization: str
+           ) -> FloatArray | tuple[FloatArray, FloatArray] | None:
+    """W(0): None for zero, W0 of the data file, or the array of a .npy file; or K0 and Q0."""
+    if parameterization == FactoredRun.parameterization:
+        if text != "data":
+            raise InvalidInput("--start", text, "must be data for --parameterization KQ",
+                               "put K0 and Q0 into the data file: K = Q = 0 is stationary")
+        return io.load_factored_start(data, trial)
     if text == "zero":
         return None
     if text == "data":
@@ -193,11 +208,17 @@ def _start(text: str, data: Path, trial: int | None) -> FloatArray | None:
 
 
 def _run_arrays(run: Run) -> dict[str, Any]:
-    return {"rule": run.rule, "step": run.step, "loss": run.loss, "iterations": run.iterations,
-            "outcome": str(run.outcome), "selected": np.array(run.selected),
-            "W0": run.start, "W": run.final,
-            "kept_steps": np.array([k for k, _ in run.kept], dtype=int),
-            "kept_W": np.array([W for _, W in run.kept])}
+    arrays = {"parameterization": run.parameterization, "rule": run.rule, "step": run.step,
+              "penalty": run.penalty, "loss": run.loss, "iterations": run.iterations,
+              "outcome": str(run.outcome), "selected": np.array(run.selected),
+              "W0": run.start, "W": run.final,
+              "kept_steps": np.array([k for k, _ in run.kept], dtype=int),
+              "kept_W": np.array([W for _, W in run.kept])}
+    if isinstance(run, FactoredRun):
+        arrays |= {"K0": run.start_K, "Q0": run.start_Q, "K": run.final_K, "Q": run.final_Q,
+                   "kept_K": np.array([K for _, K, _ in run.kept_factors]),
+                   "kept_Q": np.array([Q for _, _, Q in run.kept_factors])}
+    return arrays
 
 
 def _same_dataset(files: list[Path], dataset: AttentionDataset) -> int:

@@ -14,8 +14,8 @@ from conditions.exact.numbers import round_dyadic
 from conditions.selection import optimal_selection
 from conditions.separation.frobenius import Infeasible, solve
 from conditions.smoothness import smoothness, within_range
-from conditions.verdict import Verdict
-from verifier.descent import Outcome, Run, descend
+from conditions.verdict import Verdict, undecided
+from verifier.descent import FactoredRun, Outcome, Run, descend
 
 _FIRST_BLOCK = 125
 
@@ -26,7 +26,15 @@ def limits(dataset: AttentionDataset, run: Run, seconds: float) -> Iterator[Verd
     The basin is tried at the final iterate, then the run is continued with its own rule and
     step, doubling, until a basin holds or *seconds* are over. The low-norm limit and the trap are
     about plain GD: with the run's step if it is plain, else with step 1/β, which they say.
+    All of them are about descent on W and on the loss alone: for a run on K and Q, or with
+    a penalty, the basin is undecided and says so.
     """
+    if isinstance(run, FactoredRun) or run.penalty:
+        what = "on K and Q" if isinstance(run, FactoredRun) else "with a penalty"
+        yield undecided(basin.CONDITION, f"the run is descent {what}: the theorems about limits "
+                        "(basins, low norms, traps) are about descent on W without a penalty",
+                        selection=run.selected, loss=run.loss)
+        return
     yield _basin(dataset, run, seconds)
     plain = run.rule == "plain"
     if not plain and (run.selected != optimal_selection(dataset)

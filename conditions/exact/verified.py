@@ -3,8 +3,8 @@
 Assumes IEEE 754 binary64 with rounding to nearest and sums of products in any order, with or
 without fused operations: then |fl(xᵀy) − xᵀy| ≤ γ_m |x|ᵀ|y|, γ_m = m·u/(1 − m·u), u = 2⁻⁵³, as
 long as nothing over- or underflows, which the range of `FloatRows` excludes. Rounded data enters
-by its norm-wise error. Bounds computed in floats are inflated by more than their own rounding. Source: docs/theory.md, section 1, verified
-KKT.
+by its norm-wise error. Bounds computed in floats are inflated by more than their own rounding.
+Source: docs/theory.md, section 1, verified KKT.
 """
 
 from __future__ import annotations

@@ -186,16 +186,15 @@ def _zero_rows(phi: Features) -> list[int]:
 
 def _verified(phi: Features, suggestion: Suggestion) -> EnclosedSolution | None:
     """The verified solution on the suggested support, equal rows merged."""
-    merged = 0
+    tried: Positions | None = None
     for equal in (equal_tokens, equal_rows) if phi.dataset.floats.exact else (equal_rows,):
         first = equal(phi)
-        before, merged = merged, int(np.count_nonzero(first != np.arange(len(first))))
-        # Where the exact comparison finds no more equal rows than the cheap one it cannot help.
-        if equal is equal_rows and before == merged > 0:
-            return None
+        if tried is not None and np.array_equal(first, tried):
+            break
         found = _verified_on(phi, np.unique(first[suggestion.passive]), first)
         if found is not None:
             return found
+        tried = first
     return None
 
 

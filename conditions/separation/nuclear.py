@@ -23,7 +23,6 @@ from conditions.exact.numbers import round_dyadic, to_float
 from conditions.exact.threads import one_blas_thread
 from conditions.selection import Features, Selection, features
 from conditions.separation.frobenius import Infeasible, solve_exactly, suggest_support
-from conditions.separation.frobenius import solve as solve_frobenius
 from conditions.separation.nuclear_frame import Frame, frame
 from conditions.separation.nuclear_polish import KKTPoint, refine
 from conditions.separation.nuclear_program import FloatPair, minimize
@@ -35,6 +34,7 @@ from conditions.separation.nuclear_rounding import (
     float_factors,
     rational_matrix,
 )
+from conditions.separation.rows import balanced_rows, equal_rows
 
 ACCURACY = 1e-6
 _FINEST_FLOATS = 1e-8
@@ -105,19 +105,22 @@ def _solve(phi: Features, accuracy: float) -> NuclearSolution | Infeasible | Non
     form = frame(phi)
     with one_blas_thread(), np.errstate(all="ignore"):
         start = None if form is None else _start(phi, form)
-        if start is None:
+        if form is None or start is None:
             outcome = solve_exactly(phi)
-            if isinstance(outcome, Infeasible) or form is None:
-                return outcome if isinstance(outcome, Infeasible) else None
-            start = _enlarged(form, outcome.float_W * 4.0**-form.exponent)
-            if start is None:
-                return None
-        left, right = form.bases
-        pair = minimize(form.deltas @ left, form.queries @ right, form.targets,
-                        left.T @ start @ right, max(accuracy / 100, _FINEST_FLOATS))
-        if pair is None:
+            if isinstance(outcome, Infeasible):
+                return outcome
+            start = None if form is None else _enlarged(form, outcome.float_W)
+        if form is None or start is None:
             return None
-        return _bracket(phi, form, pair, accuracy)
+        pair = suggest_pair(form, start, accuracy)
+        return None if pair is None else _bracket(phi, form, pair, accuracy)
+
+
+def suggest_pair(form: Frame, start: FloatArray, accuracy: float) -> FloatPair | None:
+    """The float optimum within the spans of *form*, well below *accuracy* if floats allow."""
+    left, right = form.bases
+    return minimize(form.deltas @ left, form.queries @ right, form.targets,
+                    left.T @ start @ right, max(accuracy / 100, _FINEST_FLOATS))
 
 
 def _start(phi: Features, form: Frame) -> FloatArray | None:
@@ -126,11 +129,8 @@ def _start(phi: Features, form: Frame) -> FloatArray | None:
     if suggestion is None:
         return None
     chosen = suggestion.passive
-    # Rows are rescaled there and here; only the direction of W is wanted.
-    weights = suggestion.x / form.targets[chosen] / np.linalg.norm(
-        form.deltas[chosen], axis=1) / np.linalg.norm(form.queries[chosen], axis=1)
-    weights *= form.targets[chosen]
-    return _enlarged(form, form.deltas[chosen].T @ (weights[:, None] * form.queries[chosen]))
+    deltas, queries, _ = balanced_rows(phi)
+    return _enlarged(form, deltas[chosen].T @ (suggestion.x[:, None] * queries[chosen]))
 
 
 def _enlarged(form: Frame, W: FloatArray) -> FloatArray | None:
@@ -219,8 +219,12 @@ def original_factors(form: Frame, pair: FloatPair,
 def refined(phi: Features, form: Frame, pair: FloatPair, accuracy: float) -> NuclearSolution | None:
     """A bracket from the KKT equations, if they determine the optimum near *pair*."""
     K, Q = original_factors(form, pair, complementary_rank(pair))
-    weights = {int(k): float(pair.x[k] * form.weights[k])
-               for k in np.flatnonzero(positive_rows(form, pair))}
+    # Equal rows would leave their multipliers undetermined.
+    first = equal_rows(phi)
+    weights: dict[int, float] = {}
+    for k in np.flatnonzero(positive_rows(form, pair)):
+        row = int(first[k])
+        weights[row] = weights.get(row, 0.0) + float(pair.x[k] * form.weights[k])
     bits = _bits(phi, accuracy)
     point = refine(phi, form, K, Q, weights, bits)
     if point is None:

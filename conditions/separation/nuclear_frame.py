@@ -10,9 +10,10 @@ from flint import fmpq, fmpz
 
 from conditions.dataset import FloatArray
 from conditions.selection import Features
+from conditions.separation.rows import float_rows
 
 _NULL = 1e-12
-_LARGEST = 2.0**200
+_REACH, _RANGE = 400, 60
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,16 @@ def _basis(rows: FloatArray) -> FloatArray:
 
 
 def frame(phi: Features) -> Frame | None:
-    """The frame of *phi*; None where a row is zero or far outside the range of floats."""
-    deltas, queries = phi.float_differences, phi.float_queries
-    entries = np.abs(np.concatenate([deltas, queries]))
-    if not np.all(entries < _LARGEST):
-        return None
-    left, right = np.linalg.norm(deltas, axis=1), np.linalg.norm(queries, axis=1)
-    if min(left.min(), right.min()) < 1 / _LARGEST:
+    """The frame of *phi*; None where a row is zero or sizes range too far for floats."""
+    rows = float_rows(phi)
+    left, right = (np.linalg.norm(factor, axis=1) for factor in (rows.deltas, rows.queries))
+    if not left.all() or not right.all():
         return None
     # Powers of two, so that nothing is rounded: norms of δ and q go to [1, 2).
-    left, right = (np.floor(np.log2(x)).astype(int) for x in (left, right))
-    exponents = left + right
+    left, right = (np.floor(np.log2(size)).astype(np.int64) for size in (left, right))
+    exponents = rows.exponents + left + right
     half = round(-float(np.median(exponents)) / 2)
-    return Frame(np.ldexp(deltas, -left[:, None]), np.ldexp(queries, -right[:, None]),
+    if np.abs(exponents).max() > _REACH or np.ptp(exponents) > _RANGE:
+        return None
+    return Frame(np.ldexp(rows.deltas, -left[:, None]), np.ldexp(rows.queries, -right[:, None]),
                  np.ldexp(1.0, -exponents - 2 * half), np.ldexp(1.0, -exponents), half)

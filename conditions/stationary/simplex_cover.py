@@ -43,6 +43,9 @@ _NARROW = 1e-6
 _FARTHEST = 48
 """Moves outward after which a strip is given up: each takes half as long a step again."""
 
+_LONGEST = 400
+"""Bits of a generator beyond which its norm would leave the range of floats."""
+
 Split = tuple[int, int, int, int]
 
 
@@ -61,6 +64,8 @@ class _Search:
         pending: list[tuple[Cell, int]] = [(root, 0)]
         while pending:
             cell, moves = pending.pop()
+            if any(int(abs(x)).bit_length() > _LONGEST for g in cell for x in g):
+                return NotExcluded("cells became too narrow for floats to steer by")
             view = self.bounds.view(cell)
             if len(self.nodes) >= self.budget:
                 return NotExcluded(f"node budget {self.budget} used up", _suspects(view, pending))

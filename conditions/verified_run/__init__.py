@@ -49,7 +49,7 @@ MAX_PRECISION = 65_536
 _SCOUT_BITS = 64
 _RADIUS_BITS = 30
 """The ball of the basin has radius 2^−30."""
-_ROOM = 64
+_ROOM = 48
 """Bits between the radius of the enclosure and that of the basin, for the rounding of others."""
 
 
@@ -72,7 +72,7 @@ def decide(dataset: AttentionDataset, start: Any, rule: str, step: Any, loss: st
     """Decide the condition for the start *start*, d × d numbers, exact as given.
 
     rule: ``normalized`` or ``plain``; step: η > 0. steps: where to test the basin conditions; by
-    default at 0, 1, 2, 3, 4, 5, 6, 8, 9, 11, …, *budget*, each about 2^(1/4) times the one before.
+    default at 0, 1, 2, …, each about 2^(1/8) times the one before, and at *budget*.
     Raises ``InvalidInput``.
     """
     question = _question(dataset, start, rule, step, loss, seconds)
@@ -108,12 +108,11 @@ def _question(dataset: AttentionDataset, start: Any, rule: str, step: Any, loss:
 
 
 def _places(budget: int) -> Iterator[int]:
-    last = -1
-    for k in range(4 * MAX_STEPS.bit_length()):
-        place = min(round(2.0 ** (k / 4)), budget) if k else 0
-        if place > last:
-            yield place
-            last = place
+    place = 0
+    while place < budget:
+        yield place
+        place = max(place + 1, round(place * 2.0**0.125))
+    yield budget
 
 
 def _search(q: _Question, scout: Iterate, places: list[int]) -> Verdict:
@@ -138,7 +137,7 @@ def _search(q: _Question, scout: Iterate, places: list[int]) -> Verdict:
 
 def _enclose(q: _Question, scout: Iterate) -> tuple[int, Iterate] | str:
     """(precision, the enclosure at the step of the scout), or what ran out."""
-    bits = _rounded_up(scout.stretch + _ROOM + _RADIUS_BITS + 24
+    bits = _rounded_up(scout.stretch + _ROOM + _RADIUS_BITS
                        + math.log2(scout.k + 1 + _size(scout)))
     while bits <= MAX_PRECISION:
         descent = Descent(q.dataset, q.rule, q.step, q.loss, bits)

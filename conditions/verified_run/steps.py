@@ -47,11 +47,11 @@ class _Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step from an exact center: the next iterate in balls, H, and ‖G‖ (docs/theory)."""
+    """One step from an exact center: the next iterate in balls, H, and ‖G‖ if it is normalized."""
 
     W: Flat
     curvature: arb
-    size: arb
+    size: arb | None
 
 
 class Descent:
@@ -108,8 +108,8 @@ class Descent:
                     pull[k] += w * x[k]
         G = [sum((p[k] * query[j] for p, query in zip(pulls, self._queries, strict=True)), arb(0))
              for k in range(d) for j in range(d)]
-        size = _norm(G)
-        if self.rule == "plain":
+        size = None if self.rule == "plain" else _norm(G)
+        if size is None:
             factor = self.step / n
         elif size > 0:
             factor = self.step / size
@@ -119,7 +119,7 @@ class Descent:
                     curvature * (1 + 2 * arb(NEAR)), size)
 
     def _sample(self, i: int, field: Flat) -> tuple[Flat, _Pairs, arb]:
-        """g s_t(Δ_t − Δ̄) for t ≠ a, what they weigh, and H_i; a has the largest logit."""
+        """Weights g s_t(Δ_t − Δ̄) for t ≠ a, what they weigh, and H_i; a has the largest logit."""
         logits = [_dot(x, field) for x in self._tokens[i]]
         a = max(range(len(logits)), key=[float(h) for h in logits].__getitem__)
         pairs = self._pairs(i, a)
@@ -144,7 +144,7 @@ class Descent:
         """
         if not radius * self.reach <= NEAR:
             raise Coarse
-        if self.rule == "plain":
+        if step.size is None:
             return 1 + self.step * step.curvature / self.dataset.n
         least = step.size - radius * step.curvature
         if not least > 0:

@@ -52,9 +52,9 @@ HALF_FLAT = data([[[0, 1], [0, 2]], [[1, 0], [0, 0]]], [1, 1], [[1, 1], [1, 0]],
 # The features 2·(1, 1) and 3·(1, 1) of d = 1, n = 2 are dependent; queries 1/2 and 1.
 NARROW = data([[["0x1.8p+1"], [1]], [[3], [0]]], [1, 1], [["1/2"], [1]], [1])
 
-RUN = {"rule": "normalized", "step": "1/10", "loss": "logistic", "iterations": 20,
-       "selected": [0, 0], "outcome": "completed", "start": [[0, 0], [0, 0]],
-       "final": [["0x1.8p+0", 0], [0, 2]]}
+RUN = {"parameterization": "W", "rule": "normalized", "step": "1/10", "penalty": 0,
+       "loss": "logistic", "iterations": 20, "selected": [0, 0], "outcome": "completed",
+       "start": [[0, 0], [0, 0]], "final": [["0x1.8p+0", 0], [0, 2]]}
 
 IDENTITY = [[1, 0], [0, 1]]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from .builders import (
     BALANCED,
-    CASES,
     DELETE,
     DIAGONAL,
     FLAT,
@@ -21,6 +20,8 @@ from .builders import (
     mixed_document,
     verdict,
 )
+from .cases import CASES
+from .limit_builders import DEGENERATE
 
 ROOT = Path(__file__).parent.parent / "corpus"
 
@@ -143,6 +144,10 @@ INVALID = {
     ("not_excluded", "gap-too-large"): _faulty(
         "local_primal_dual", (*C, "W"), [["51/100", 0], ["51/100", 0]]),
     ("not_excluded", "not-listed"): _faulty("local_primal_dual", (*C, "excluded"), []),
+    ("wrong_side", "rejected-in-set"): _faulty("gen_kkt", (*C, "sets", 0), [0, 1, 2]),
+    ("wrong_side", "tied-outside-set"): _faulty("motzkin", (*C, "sets", 0), [0]),
+    ("unequal_logits", "off-by-little"): _faulty(
+        "gen_separator", (*C, "W", 1, 0), "0x1.0000000000001p+0"),
     ("not_independent", "divided"): _faulty("full_rank_rows", ("dataset", "X", 0, 0), [3, 0]),
     ("not_independent", "token-zero"): _faulty(
         "topological_order", ("dataset", "X", 0, 0), [0, 0, 0]),
@@ -160,6 +165,77 @@ INVALID = {
     ("no_witness", "zero-direction"): _faulty("monotone_direction", (*C, "D"), [[0, 0], [0, 0]]),
     ("not_separating", "zero"): _faulty("separable_queries", (*C, "u"), [0, 0]),
     ("not_separating", "wrong-side"): _faulty("separable_queries", (*C, "u"), [1, 1]),
+    ("step_unfit", "flow"): _faulty("isotropic_flow", (*C, "step"), "1/1000"),
+    ("step_unfit", "zero"): _faulty("residual_normalized", (*C, "step"), 0),
+    ("score_limit", "head"): _faulty("isotropic_normalized", ("dataset", "v"), [1, 100_001]),
+    ("clock_not_shown", "other-side"): _faulty(
+        "isotropic_normalized", (*C, "iterate"), [[-24, 0], [0, -24]]),
+    ("clock_not_shown", "cone"): _faulty("cone_normalized", (*C, "radius"), 29),
+    ("cone_not_shown", "close-rival"): _faulty(
+        "isotropic_rival", ("dataset", "X", 0, 2), ["-2002/1000", 1]),
+    ("cone_not_shown", "support-scores-more"): _faulty(
+        "cone_normalized", ("dataset", "v"), [1, -1]),
+    ("not_kept", "long-step"): _faulty("cone_normalized", (*C, "step"), 8),
+    ("not_kept", "off-axis"): _faulty("isotropic_normalized", (*C, "iterate", 0, 1), 9),
+    ("not_locally_optimal", "tie"): _faulty("residual_normalized", ("dataset", "v"), [0, 1]),
+    ("degenerate", "zero-multiplier"): DEGENERATE.document(),
+    ("not_definite", "lower-bound"): _faulty(
+        "residual_normalized", (*C, "eigenvalues"), [1, "5/4"]),
+    ("not_definite", "upper-bound"): _faulty("residual_normalized", (*C, "eigenvalues"), ["3/4", 1]),
+    ("ball_left", "start"): _faulty("residual_normalized", (*C, "radius"), "3/8"),
+    ("ball_left", "close-rival"): _faulty(
+        "residual_rival", ("dataset", "X", 0, 2), ["-201/100", 1]),
+    ("drift_left", "allowance"): _faulty("residual_rival", (*C, "drift"), "0x1p-40"),
+    ("step_too_large", "residual"): _faulty("residual_normalized", (*C, "step"), 2),
+    ("step_too_large", "smoothness"): _faulty("trap_logistic", (*C, "step"), 14),
+    ("beta_too_small", "just-below"): _faulty(
+        "low_norm_correlation", (*C, "beta"), "0x1.fffffffffffffp-3"),
+    ("excess_too_large", "equal"): _faulty("low_norm_correlation", (*C, "W"), [[0, 0], [0, 0]]),
+    ("excess_too_large", "trap"): _faulty("trap_logistic", (*C, "W"), [[0, 0], [0, 3]]),
+    ("feature_zero", "query"): _faulty("nonnegative_products", ("dataset", "z", 1), [0, 0]),
+    ("feature_not_zero", "row"): _faulty("zero_feature", (*C, "row"), [0, 1]),
+    ("product_negative", "same-sample"): _faulty(
+        "nonnegative_products", ("dataset", "X", 0, 2), [3, -3]),
+    ("product_not_negative", "query"): _faulty("negative_product", ("dataset", "z", 1), [-1]),
+    ("not_monotone", "cells-swapped"): _faulty("decision_tree", (*C, "nodes"), [
+        [0], [1, 0, 2, 1], [2, 1, 1, 0], [0, 0, 1, 0]]),
+    ("no_witness", "leaf"): _faulty("decision_tree", (*C, "nodes", 1), [0, 0, 0, 1]),
+    ("broken_tree", "cell-missing"): _faulty("decision_tree", (*C, "nodes", 3), DELETE),
+    ("broken_tree", "cell-too-many"): _faulty("simplex_cover", (*C, "nodes", 2), [0, 0, 0, 1, 1]),
+    ("broken_tree", "selection-missing"): _faulty("directions_units", (*C, "nodes", 6), DELETE),
+    ("repeated_branch", "same-sample"): _faulty("decision_tree_deep", (*C, "nodes", 1), [1]),
+    ("not_a_basis", "dependent"): _faulty("krawczyk_saddle", (*C, "basis", 3), [1, 2]),
+    ("not_a_basis", "not-spanning"): _faulty("simplex_cover_plane", (*C, "basis"), [[0, 1]]),
+    ("not_contracting", "moved"): _faulty("krawczyk_saddle", (*C, "center", 1), 0),
+    ("not_contracting", "enlarged"): _faulty("krawczyk_saddle", (*C, "radius"), "0x1p-12"),
+    ("not_contracting", "other-loss"): _faulty(
+        "krawczyk_saddle", ("verdicts", 0, "loss"), "correlation"),
+    ("wrong_inertia", "maximum"): _faulty("krawczyk_saddle", (*C, "inertia", "negative"), 3),
+    ("wrong_inertia", "not-dominant"): _faulty(
+        "krawczyk_saddle", (*C, "inertia", "congruence"), [[1, 0, 0], [0, 1, 0], [0, 0, 1]]),
+    ("descent_not_shown", "reversed"): _faulty("simplex_cover", (*C, "directions"), [[-1]]),
+    ("descent_not_shown", "unsplit"): _faulty("simplex_cover_plane", (*C, "nodes"), [
+        [0, 1, 2, 3, 0, 0, 0]] * 4),
+    ("misplaced_entry", "opt-in-directions"): _faulty("directions_units", (*C, "nodes", 2), "="),
+    ("misplaced_entry", "digits-above-leaf"): _faulty("directions_units", (*C, "nodes", 1), "11"),
+    ("not_hexadecimal", "upper-case"): _faulty("directions_units", (*C, "nodes", 3), "1F"),
+    ("wrong_length", "digits"): _faulty("directions_units", (*C, "nodes", 3), "111"),
+    ("not_obstructed", "kept-row"): _faulty(
+        "directions_obstructed", (*C, "nodes", 4, "multipliers", 1, 2), 2),
+    ("out_of_range", "obstruction-below"): _faulty(
+        "directions_obstructed", (*C, "nodes", 5, "multipliers", 1), [1, 0, 1]),
+    ("not_closed", "margin-one"): _faulty("directions_none", (*C, "nodes", 2), "11"),
+    ("wrong_selections", "removed"): _faulty("directions_outscored", (*C, "selections"), [[2]]),
+    ("wrong_selections", "added"): _faulty(
+        "directions_units", (*C, "selections"), [[0, 0], [0, 1]]),
+    ("status_unproved", "two-local-optima"): _faulty(
+        "directions_outscored", ("verdicts", 0, "condition"), "only_local_optimum"),
+    ("not_exceptional", "infeasible-opt"): _faulty(
+        "not_local_at_all", ("verdicts", 0, "condition"), "assumption_d"),
+    ("not_exceptional", "supported"): _faulty(
+        "not_assumption_d", ("verdicts", 0, "condition"), "only_local_optimum"),
+    ("not_excluded", "tested-row"): _faulty(
+        "not_only_local", (*C, "certificate", "excluded"), []),
 }
 
 _GOOD = json.dumps(document(DIAGONAL))

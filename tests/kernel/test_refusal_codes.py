@@ -6,7 +6,10 @@ from verifier.kernel import Code, check_text
 from verifier.kernel.refusals import shown
 
 from .corpus import INVALID
+from .test_general_mutations import GENERAL_OTHER_DATA, GENERAL_TARGETED
+from .test_limit_mutations import LIMIT_OTHER_DATA, LIMIT_TARGETED
 from .test_mutations import OTHER_DATA, TARGETED, WHOLE
+from .test_search_mutations import SEARCH_OTHER_DATA, SEARCH_TARGETED
 
 
 def test_every_code_has_a_file_in_the_corpus():
@@ -14,7 +17,10 @@ def test_every_code_has_a_file_in_the_corpus():
 
 
 def test_every_code_has_a_mutation():
-    mutated = {case[-1] for case in (*TARGETED, *OTHER_DATA, *WHOLE)}
+    mutated = {case[-1] for case in (*TARGETED, *OTHER_DATA, *WHOLE, *SEARCH_TARGETED,
+                                     *SEARCH_OTHER_DATA, *GENERAL_TARGETED,
+                                     *GENERAL_OTHER_DATA, *LIMIT_TARGETED,
+                                     *LIMIT_OTHER_DATA)}
     # These two need more than one changed value, and have tests of their own.
     assert {code.name for code in Code} - mutated == {"DUPLICATE_KEY", "REPEATED_VERDICT"}
 

@@ -14,7 +14,8 @@ from verifier.kernel.claim import number_text, rows_text
 from verifier.kernel.kinds import KINDS
 from verifier.kernel.statements import CONDITIONS
 
-from .builders import CASES, CYCLIC, DIAGONAL, NARROW, RUN, document, mixed_document, text, verdict
+from .builders import CYCLIC, DIAGONAL, NARROW, RUN, document, mixed_document, text, verdict
+from .cases import CASES
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -6,6 +6,7 @@ any step without changing a bit of the result.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -16,7 +17,8 @@ from verifier.descent import kernels
 from verifier.descent.kernels import LOWEST
 from verifier.descent.lanes import LANES
 from verifier.descent.loss import Loss
-from verifier.descent.packing import LARGEST_NORM, PaddedDataset
+from verifier.descent.packing import PaddedDataset
+from verifier.descent.parameterization import Factors, Parameterization
 from verifier.descent.rules import StepRule
 
 
@@ -26,35 +28,37 @@ class Engine(Protocol):
     def advance(self, iterations: int) -> None:
         """Take up to *iterations* more steps in every trial that still moves."""
 
-    def iterate(self, trial: int) -> FloatArray:
-        """A copy of the current W of *trial*, d × d."""
+    def iterate(self, trial: int) -> Factors:
+        """A copy of the current factors of *trial*."""
 
     def steps(self, trial: int) -> int:
         """Steps that *trial* has taken."""
 
     def moving(self, trial: int) -> bool:
-        """Whether the next step would change W and stay in range."""
+        """Whether the next step would change a factor and stay in range."""
 
     def overflowed(self, trial: int) -> bool:
         """Whether *trial* stands still because the next step would leave the range."""
 
 
 class LaneEngine:
-    """Up to eight datasets of one dimension, one in each lane of the compiled kernel."""
+    """Up to eight datasets, one in each lane of the compiled kernel; factors of equal shapes."""
 
-    def __init__(self, datasets: Sequence[AttentionDataset], starts: Sequence[FloatArray],
-                 rule: StepRule, step: float, loss: Loss) -> None:
+    def __init__(self, datasets: Sequence[AttentionDataset], starts: Sequence[Factors],
+                 parameterization: Parameterization, rule: StepRule, step: float, penalty: float,
+                 loss: Loss) -> None:
         padded = [PaddedDataset.of(dataset) for dataset in datasets]
         n = max(len(data.queries) for data in padded)
         T = max(data.mask.shape[1] for data in padded)
         d = datasets[0].d
-        self._shape, self._d = (n, T, d), d
+        self._factor_shape, self._factors = starts[0][0].shape, len(starts[0])
+        self._shape = (n, T, d, self._factor_shape[1] if self._factors == 2 else kernels.WHOLE)
         self._settings = (rule.code, step, loss.code)
         tokens, self._tokens = _rows((n, T - 1, d))
         scores, self._scores = _rows((n, T))
         mask, self._mask = _rows((n, T))
         queries, self._queries = _rows((n, d))
-        iterates, self._W = _rows((d, d))
+        iterates, self._weights = _rows((self._factors, *self._factor_shape))
         mask[:, 1:] = -np.inf
         for lane, (data, start) in enumerate(zip(padded, starts, strict=True)):
             rows, columns = data.mask.shape
@@ -62,24 +66,28 @@ class LaneEngine:
             scores[:rows, :columns, lane] = data.scores
             mask[:rows, :columns, lane] = data.mask
             queries[:rows, :, lane] = data.queries
-            iterates[:, :, lane] = start
-        _, self._scratch = _rows((kernels.scratch_rows(n, T, d),))
+            iterates[..., lane] = start
+        _, self._scratch = _rows((kernels.scratch_rows(self._shape),))
         status, self._status = _rows((kernels.STATUS_ROWS,))
         used = len(datasets)
         status[kernels.ALIVE, :used] = 1.0
-        status[kernels.BOUND, :used] = [np.linalg.norm(start) for start in starts]
-        status[kernels.LIMIT] = LARGEST_NORM
+        status[kernels.BOUND, :used] = [_total_norm(start) for start in starts]
+        status[kernels.LIMIT] = parameterization.largest_norm
         status[kernels.SAMPLES] = 1.0
         status[kernels.SAMPLES, :used] = [dataset.n for dataset in datasets]
+        status[kernels.LOG_PENALTY] = LOWEST
+        if penalty > 0:
+            status[kernels.LOG_PENALTY, :used] = [_log_penalty(penalty, data) for data in datasets]
 
     def advance(self, iterations: int) -> None:
         """See `Engine`."""
-        kernels.advance(self._tokens, self._scores, self._mask, self._queries, self._W,
+        kernels.advance(self._tokens, self._scores, self._mask, self._queries, self._weights,
                         self._status, self._scratch, self._shape, *self._settings, iterations)
 
-    def iterate(self, trial: int) -> FloatArray:
+    def iterate(self, trial: int) -> Factors:
         """See `Engine`."""
-        return self._W[:, trial].reshape(self._d, self._d).copy()
+        return tuple(part.reshape(self._factor_shape).copy()
+                     for part in np.split(self._weights[:, trial], self._factors))
 
     def steps(self, trial: int) -> int:
         """See `Engine`."""
@@ -106,17 +114,29 @@ def _rows(shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
     return flat.reshape(*shape, LANES), flat
 
 
+def _log_penalty(penalty: float, dataset: AttentionDataset) -> float:
+    """log(2nλ), as −n times the gradient of λ‖F‖² is −2nλF."""
+    return math.log(2 * dataset.n) + math.log(penalty)
+
+
+def _total_norm(factors: Factors) -> float:
+    return sum(float(np.linalg.norm(factor)) for factor in factors)
+
+
 class BlasEngine:
     """One dataset, its samples batched in numpy; the formulas are those of the kernels."""
 
-    def __init__(self, datasets: Sequence[AttentionDataset], starts: Sequence[FloatArray],
-                 rule: StepRule, step: float, loss: Loss) -> None:
+    def __init__(self, datasets: Sequence[AttentionDataset], starts: Sequence[Factors],
+                 parameterization: Parameterization, rule: StepRule, step: float, penalty: float,
+                 loss: Loss) -> None:
         (dataset,), (start,) = datasets, starts
         self._data = PaddedDataset.of(dataset)
         self._n = dataset.n
+        self._parameterization = parameterization
         self._rule, self._step, self._loss = rule, step, loss
-        self._W = start.copy()
-        self._bound = float(np.linalg.norm(start))
+        self._log_penalty = _log_penalty(penalty, dataset) if penalty > 0 else None
+        self._factors: Factors = tuple(factor.copy() for factor in start)
+        self._bound = _total_norm(start)
         self._steps, self._moving, self._overflowed = 0, True, False
 
     def advance(self, iterations: int) -> None:
@@ -124,23 +144,26 @@ class BlasEngine:
         for _ in range(iterations):
             if not self._moving:
                 return
-            M, log_scale = self._gradient()
-            norm = float(np.linalg.norm(M))
-            factor = self._rule.factor(self._step, log_scale, norm, self._n)
-            bound = self._bound + factor * norm
-            if not bound < LARGEST_NORM:
+            directions, log_scale = self._directions()
+            if self._log_penalty is not None:
+                directions, log_scale = self._penalized(directions, log_scale, self._log_penalty)
+            norms = [float(np.linalg.norm(direction)) for direction in directions]
+            lengths = [self._rule.factor(self._step, log_scale, norm, self._n) for norm in norms]
+            bound = self._bound + sum(a * b for a, b in zip(lengths, norms, strict=True))
+            if not bound < self._parameterization.largest_norm:
                 self._moving, self._overflowed = False, True
                 return
-            moved = self._W + factor * M
-            if np.array_equal(moved, self._W):
+            moved = tuple(factor + length * direction for factor, length, direction
+                          in zip(self._factors, lengths, directions, strict=True))
+            if all(map(np.array_equal, moved, self._factors)):
                 self._moving = False
                 return
-            self._W, self._bound, self._steps = moved, bound, self._steps + 1
+            self._factors, self._bound, self._steps = moved, bound, self._steps + 1
 
-    def _gradient(self) -> tuple[FloatArray, float]:
-        """M and log_scale with −n∇L = e^{log_scale} M."""
+    def _directions(self) -> tuple[Factors, float]:
+        """D and log_scale: −n times the gradient for each factor is e^{log_scale} D."""
         data = self._data
-        pulled = _product(data.queries, self._W.T)
+        pulled = self._parameterization.pulled(self._factors, data.queries)
         h = np.einsum("itk,ik->it", data.tokens, pulled) + data.mask
         alpha = h.argmax(axis=1)[:, None]
         first = np.take_along_axis(h, alpha, axis=1)
@@ -159,11 +182,19 @@ class BlasEngine:
         largest = float(exponent.max())
         g *= np.exp(exponent - largest) / Z
         pulls = -np.einsum("it,itk->ik", g, data.tokens)
-        return _product(pulls.T, data.queries), largest
+        return self._parameterization.directions(self._factors, pulls, data.queries), largest
 
-    def iterate(self, trial: int) -> FloatArray:
+    def _penalized(self, directions: Factors, log_scale: float, log_penalty: float
+                   ) -> tuple[Factors, float]:
+        """Those of L + λ Σ‖factor‖², the larger exponent taken out."""
+        top = max(log_scale, log_penalty)
+        pull, shrink = math.exp(log_scale - top), math.exp(log_penalty - top)
+        return tuple(pull * D - shrink * F
+                     for D, F in zip(directions, self._factors, strict=True)), top
+
+    def iterate(self, trial: int) -> Factors:
         """See `Engine`."""
-        return self._W.copy()
+        return tuple(factor.copy() for factor in self._factors)
 
     def steps(self, trial: int) -> int:
         """See `Engine`."""
@@ -176,17 +207,3 @@ class BlasEngine:
     def overflowed(self, trial: int) -> bool:
         """See `Engine`."""
         return self._overflowed
-
-
-_SERIAL_PRODUCTS = 2**18
-
-
-def _product(A: FloatArray, B: FloatArray) -> FloatArray:
-    """A @ B in row blocks below the size from which OpenBLAS starts its own threads.
-
-    Those would compete with the workers of the run, and spin while they wait for one another.
-    """
-    rows = max(1, _SERIAL_PRODUCTS // B.size)
-    if rows >= len(A):
-        return np.asarray(A @ B)
-    return np.concatenate([A[k:k + rows] @ B for k in range(0, len(A), rows)])

@@ -1,4 +1,5 @@
-"""The compiled run: eight trials in the lanes of a vector, one loop, step rules as plug-ins.
+"""The compiled run: eight trials in the lanes of a vector, one loop; rules, losses and
+parameterizations are plug-ins.
 
 A block holds eight datasets of one dimension d, padded to n samples of T tokens. Its arrays
 have eight columns, one a trial, and these rows:
@@ -7,12 +8,12 @@ have eight columns, one a trial, and these rows:
     scores   (i·T + t)                 γ_it
     mask     (i·T + t)                 0, or −inf for padding
     queries  (i·d + k)                 z_i
-    W        (r·d + k)                 the iterates, advanced in place
+    weights  (r·d + k)                 W, advanced in place; or K (r·m + k), then Q likewise
     status   `ALIVE`, … `LIMIT`        the state of each trial
-    scratch  `scratch_rows(n, T, d)`   anything
+    scratch  `scratch_rows(shape)`     anything
 
-The state of a run is W alone: a run cut in pieces takes the same steps, bit by bit. Padding
-adds exact zeros and lanes do not mix, so a trial's result is the same in any block.
+The state of a run is its weights alone: a run cut in pieces takes the same steps, bit by bit.
+Padding adds exact zeros and lanes do not mix, so a trial's result is the same in any block.
 
 The gradient is that of `verifier.descent.gradient`, arranged so that nothing is lost to
 underflow and one exponential per token suffices. With α the argmax token of sample i, m₁ its
@@ -24,6 +25,9 @@ logit, Δ_t = γ_α − γ_t, and m₂ the largest logit among tokens with Δ_t 
 
 The factor ρ|ℓ'(f)| = exp(κ_i)·p_i of the sample has its exponent κ_i kept apart, relative to the
 largest over the samples. Σ_t g_t = 0, so tokens may be taken relative to token 0.
+
+With c_i = Σ_t g_t x_it times the factor of the sample, M = Σ_i c_i z_iᵀ for W. Where W = K Qᵀ, M
+is not formed: the directions are M Q = Σ_i c_i (Qᵀz_i)ᵀ for K and Mᵀ K = Σ_i z_i (Kᵀc_i)ᵀ for Q.
 """
 
 from __future__ import annotations
@@ -45,17 +49,23 @@ from verifier.descent.lanes import (
 from verifier.descent.loss import EXPONENTIAL, LOGISTIC
 from verifier.descent.rules import NORMALIZED
 
-ALIVE, STEPS, OVERFLOWED, BOUND, LIMIT, SAMPLES, STATUS_ROWS = 0, 1, 2, 3, 4, 5, 6
+ALIVE, STEPS, OVERFLOWED, BOUND, LIMIT, SAMPLES, LOG_PENALTY, STATUS_ROWS = range(8)
 """Rows of ``status``: 1.0 while the trial moves; its steps; 1.0 if the next step would leave the
-range; an upper bound of ‖W‖_F; the bound not to be passed; n before padding."""
+range; an upper bound of ‖W‖_F, or of ‖K‖_F + ‖Q‖_F; the bound not to be passed; n before
+padding; log(2nλ) for the penalty λ, `LOWEST` for none."""
+
+WHOLE = 0
+"""The inner dimension m in ``shape`` where W is not factored."""
 
 LOWEST = -1e308
-"""Below every logit of a run: m₂ of a sample whose scores are all equal."""
+"""Below every logit and exponent of a run; m₂ of a sample whose scores are all equal."""
 
 
-def scratch_rows(n: int, T: int, d: int) -> int:
-    """Rows of scratch that a block needs."""
-    return T + d + n * d + 2 * n + d * d
+def scratch_rows(shape: tuple[int, int, int, int]) -> int:
+    """Rows of scratch that a block of shape (n, T, d, m) needs."""
+    n, T, d, m = shape
+    # h_t; W z_i; c_i; κ_i and p_i; Qᵀz_i and Kᵀc_i; the directions
+    return T + d + n * d + 2 * n + 2 * n * m + (d * d if m == WHOLE else 2 * d * m)
 
 
 # Losses and step rules ----------------------------------------------------------------------
@@ -81,7 +91,7 @@ def loss_factor(loss: int, u: Lanes) -> Lanes:
 
 @inlined
 def step_factor(rule: int, step: float, log_scale: Lanes, norm: Lanes, n: Lanes) -> Lanes:
-    """What multiplies M, where −n∇L = e^{log_scale} M and ‖M‖_F = norm."""
+    """What multiplies M, where −n times a gradient is e^{log_scale} M and ‖M‖_F = norm."""
     if rule == NORMALIZED:
         return where_greater(norm, splat(0.0), splat(step) / norm, splat(0.0))
     return splat(step) * exp(log_scale) / n
@@ -121,10 +131,15 @@ def _product(out: Array, first: int, left: Array, top: int, across: int, along: 
 
 
 @compiled
-def _logits(tokens: Array, queries: Array, mask: Array, W: Array, scratch: Array,
-            i: int, T: int, d: int) -> None:
+def _logits(tokens: Array, queries: Array, mask: Array, weights: Array, scratch: Array,
+            i: int, n: int, T: int, d: int, m: int) -> None:
     """h_t = (x_it − x_i0)ᵀ W z_i into rows 0..T−1 of scratch, −inf for padding."""
-    _product(scratch, T, W, 0, d, 1, queries, i * d, 1, d, d)
+    if m == WHOLE:
+        _product(scratch, T, weights, 0, d, 1, queries, i * d, 1, d, d)
+    else:
+        inner = T + d + n * d + 2 * n + i * m
+        _product(scratch, inner, weights, d * m, 1, m, queries, i * d, 1, m, d)
+        _product(scratch, T, weights, 0, m, 1, scratch, inner, 1, d, m)
     _product(scratch, 1, tokens, i * (T - 1) * d, d, 1, scratch, T, 1, T - 1, d)
     store(scratch, 0, splat(0.0))
     for t in range(T):
@@ -171,8 +186,8 @@ def _pull(tokens: Array, scores: Array, scratch: Array, loss: int, i: int, n: in
 
 
 @compiled
-def _combine(queries: Array, scratch: Array, n: int, T: int, d: int) -> tuple[Lanes, Lanes]:
-    """M = Σ_i exp(κ_i − κ_max) p_i c_i z_iᵀ into scratch; κ_max and ‖M‖_F."""
+def _rescale(scratch: Array, n: int, T: int, d: int) -> Lanes:
+    """c_i times exp(κ_i − κ_max) p_i, in scratch; κ_max."""
     pulls, exponents = T + d, T + d + n * d
     top = load(scratch, exponents)
     for i in range(1, n):
@@ -182,34 +197,96 @@ def _combine(queries: Array, scratch: Array, n: int, T: int, d: int) -> tuple[La
         weight = load(scratch, exponents + n + i) * exp(load(scratch, exponents + i) - top)
         for k in range(d):
             store(scratch, pulls + i * d + k, weight * load(scratch, pulls + i * d + k))
-    gradient = exponents + 2 * n
-    for r in range(d):
-        _product(scratch, gradient + r * d, queries, 0, 1, d, scratch, pulls + r, d, d, n)
-    squares = splat(0.0)
-    for r in range(d):
-        in_row = splat(0.0)
-        for k in range(d):
-            entry = load(scratch, gradient + r * d + k)
-            in_row = fma(entry, entry, in_row)
-        squares = squares + in_row
-    return top, sqrt(squares)
+    return top
 
 
 @compiled
-def _move(W: Array, scratch: Array, status: Array, factor: Lanes, norm: Lanes, gradient: int,
-          entries: int) -> None:
-    """W += factor·M in the trials that are alive and stay in range; update their status."""
+def _norm(scratch: Array, first: int, d: int, columns: int) -> Lanes:
+    """The Frobenius norm of the d × *columns* matrix in scratch."""
+    squares = splat(0.0)
+    for r in range(d):
+        in_row = splat(0.0)
+        for k in range(columns):
+            entry = load(scratch, first + r * columns + k)
+            in_row = fma(entry, entry, in_row)
+        squares = squares + in_row
+    return sqrt(squares)
+
+
+@compiled
+def _sum_of_outer(scratch: Array, out: int, left: Array, first: int, d: int, right: Array,
+                  start: int, columns: int, n: int) -> Lanes:
+    """Σ_i l_i r_iᵀ into scratch; its Frobenius norm.
+
+    l_i has d entries, from row first + i·d of ``left``; r_i has ``columns``, likewise.
+    """
+    for r in range(d):
+        _product(scratch, out + r * columns, right, start, 1, columns, left, first + r, d,
+                 columns, n)
+    return _norm(scratch, out, d, columns)
+
+
+@compiled
+def _directions(queries: Array, weights: Array, scratch: Array, out: int, n: int, T: int,
+                d: int, m: int) -> tuple[Lanes, Lanes]:
+    """M, or M Q and then Mᵀ K, into scratch; their norms, of which the second may be none (0)."""
+    pulls = T + d
+    if m == WHOLE:
+        return _sum_of_outer(scratch, out, scratch, pulls, d, queries, 0, d, n), splat(0.0)
+    inner_queries = pulls + n * d + 2 * n
+    inner_pulls = inner_queries + n * m
+    for i in range(n):
+        _product(scratch, inner_pulls + i * m, weights, 0, 1, m, scratch, pulls + i * d, 1, m, d)
+    norm = _sum_of_outer(scratch, out, scratch, pulls, d, scratch, inner_queries, m, n)
+    return norm, _sum_of_outer(scratch, out + d * m, queries, 0, d, scratch, inner_pulls, m, n)
+
+
+@compiled
+def _penalize(weights: Array, scratch: Array, status: Array, out: int, log_scale: Lanes, d: int,
+              columns: int, factors: int) -> tuple[Lanes, Lanes, Lanes]:
+    """From −n times the gradients of L to those of L + λ Σ‖factor‖²; log_scale and the norms.
+
+    e^{log_scale} D − 2nλ F for each factor F, the larger exponent taken out.
+    """
+    log_penalty = load(status, LOG_PENALTY)
+    top = where_greater(log_penalty, log_scale, log_penalty, log_scale)
+    pull, shrink = exp(log_scale - top), splat(0.0) - exp(log_penalty - top)
+    for k in range(factors * d * columns):
+        store(scratch, out + k, fma(shrink, load(weights, k), pull * load(scratch, out + k)))
+    norm2 = splat(0.0)
+    if factors == 2:
+        norm2 = _norm(scratch, out + d * columns, d, columns)
+    return top, _norm(scratch, out, d, columns), norm2
+
+
+@compiled
+def _add(weights: Array, first: int, scratch: Array, direction: int, entries: int,
+         factor: Lanes) -> Lanes:
+    """Add factor·direction to *entries* rows of weights from *first*; the largest change."""
+    change = splat(0.0)
+    for k in range(entries):
+        old = load(weights, first + k)
+        new = fma(factor, load(scratch, direction + k), old)
+        store(weights, first + k, new)
+        change = where_greater(magnitude(new - old), change, magnitude(new - old), change)
+    return change
+
+
+@compiled
+def _move(weights: Array, scratch: Array, status: Array, direction: int, entries: int, m: int,
+          factor: Lanes, norm: Lanes, factor2: Lanes, norm2: Lanes) -> None:
+    """Take the step in the trials that are alive and stay in range; update their status."""
     zero, one = splat(0.0), splat(1.0)
     alive = load(status, ALIVE)
     bound = fma(magnitude(factor), norm, load(status, BOUND))
+    if m != WHOLE:
+        bound = fma(magnitude(factor2), norm2, bound)
     inside = where_greater(load(status, LIMIT), bound, alive, zero)
-    factor = where_greater(inside, zero, factor, zero)
-    change = zero
-    for k in range(entries):
-        old = load(W, k)
-        new = fma(factor, load(scratch, gradient + k), old)
-        store(W, k, new)
-        change = where_greater(magnitude(new - old), change, magnitude(new - old), change)
+    change = _add(weights, 0, scratch, direction, entries,
+                  where_greater(inside, zero, factor, zero))
+    if m != WHOLE:
+        change = change + _add(weights, entries, scratch, direction + entries, entries,
+                               where_greater(inside, zero, factor2, zero))
     moved = where_greater(change, zero, inside, zero)
     store(status, BOUND, where_greater(moved, zero, bound, load(status, BOUND)))
     store(status, STEPS, load(status, STEPS) + moved)
@@ -221,22 +298,31 @@ def _move(W: Array, scratch: Array, status: Array, factor: Lanes, norm: Lanes, g
 
 
 @compiled
-def advance(tokens: Array, scores: Array, mask: Array, queries: Array, W: Array, status: Array,
-            scratch: Array, shape: tuple[int, int, int], rule: int, step: float, loss: int,
-            iterations: int) -> None:
-    """Take up to *iterations* steps from W in every trial that is alive.
+def advance(tokens: Array, scores: Array, mask: Array, queries: Array, weights: Array,
+            status: Array, scratch: Array, shape: tuple[int, int, int, int], rule: int,
+            step: float, loss: int, iterations: int) -> None:
+    """Take up to *iterations* steps from the weights in every trial that is alive.
 
-    ``shape`` is (n, T, d) with padding; ``rule`` and ``loss`` are codes of this module. W and
-    ``status`` are updated in place. A trial whose step no longer changes W in float64 dies.
+    ``shape`` is (n, T, d, m) with padding, m = `WHOLE` or the inner dimension of K and Q;
+    ``rule`` and ``loss`` are codes of this module. Weights and ``status`` are updated in place.
+    A trial whose step no longer changes its weights in float64 dies.
     """
-    n, T, d = shape
-    gradient = T + d + n * d + 2 * n
+    n, T, d, m = shape
+    out = T + d + n * d + 2 * n + 2 * n * m
+    columns, factors = (d, 1) if m == WHOLE else (m, 2)
+    penalized = status[LOG_PENALTY].max() > LOWEST
     for _ in range(iterations):
         for i in range(n):
-            _logits(tokens, queries, mask, W, scratch, i, T, d)
+            _logits(tokens, queries, mask, weights, scratch, i, n, T, d, m)
             _pull(tokens, scores, scratch, loss, i, n, T, d)
-        log_scale, norm = _combine(queries, scratch, n, T, d)
-        factor = step_factor(rule, step, log_scale, norm, load(status, SAMPLES))
-        _move(W, scratch, status, factor, norm, gradient, d * d)
+        log_scale = _rescale(scratch, n, T, d)
+        norm, norm2 = _directions(queries, weights, scratch, out, n, T, d, m)
+        if penalized:
+            log_scale, norm, norm2 = _penalize(weights, scratch, status, out, log_scale, d,
+                                               columns, factors)
+        samples = load(status, SAMPLES)
+        factor = step_factor(rule, step, log_scale, norm, samples)
+        factor2 = step_factor(rule, step, log_scale, norm2, samples)
+        _move(weights, scratch, status, out, d * columns, m, factor, norm, factor2, norm2)
         if status[ALIVE].max() == 0.0:
             return

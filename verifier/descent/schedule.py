@@ -15,10 +15,11 @@ from enum import StrEnum
 from rich.console import Console
 from rich.progress import Progress
 
-from conditions.dataset import AttentionDataset, FloatArray
+from conditions.dataset import AttentionDataset
 from verifier.descent.engines import BlasEngine, Engine, LaneEngine
 from verifier.descent.lanes import LANES
 from verifier.descent.loss import Loss
+from verifier.descent.parameterization import Factors, Parameterization
 from verifier.descent.rules import StepRule
 
 _PIECE_SECONDS = 0.05
@@ -32,18 +33,20 @@ class Outcome(StrEnum):
     COMPLETED = "completed"
     """All iterations were taken."""
     STATIONARY = "stationary"
-    """The next step does not change W in float64: ∇L = 0, or the step is below rounding."""
+    """The next step changes no factor in float64: its gradient is 0, or the step below rounding."""
     STOPPED = "stopped"
     """Ended early by the caller, an interrupt or the time limit, or because the next step would
-    have taken ‖W‖_F past 2^500."""
+    have taken ‖W‖_F past 2^500, or ‖K‖_F + ‖Q‖_F past 2^60."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """What all trials of a batch share. ``keep`` is a set of steps ≤ ``iterations``."""
 
+    parameterization: Parameterization
     rule: StepRule
     step: float
+    penalty: float
     loss: Loss
     iterations: int
     keep: frozenset[int]
@@ -54,11 +57,11 @@ class Trial:
     """One dataset's run: where it starts, then what became of it (see `Run`)."""
 
     dataset: AttentionDataset
-    start: FloatArray
-    final: FloatArray = field(init=False)
+    start: Factors
+    final: Factors = field(init=False)
     steps: int = 0
     outcome: Outcome = Outcome.STOPPED
-    kept: list[tuple[int, FloatArray]] = field(default_factory=list)
+    kept: list[tuple[int, Factors]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.final = self.start
@@ -76,7 +79,8 @@ class Block:
         """Advance to the end, or until *cancelled*; write the results into the trials."""
         engine: Engine = self.engine([trial.dataset for trial in self.trials],
                                      [trial.start for trial in self.trials],
-                                     settings.rule, settings.step, settings.loss)
+                                     settings.parameterization, settings.rule, settings.step,
+                                     settings.penalty, settings.loss)
         piece = _FIRST_PIECE
         for milestone in sorted({*settings.keep, settings.iterations}):
             while self.done < milestone and not cancelled() and self._moving(engine):
@@ -112,11 +116,11 @@ def _outcome(engine: Engine, trial: int, iterations: int) -> Outcome:
 
 def blocks(trials: Sequence[Trial], engine: str) -> list[Block]:
     """All *trials*, in blocks for ``"lanes"``, ``"blas"``, or what ``"auto"`` chooses by size."""
-    by_dimension: defaultdict[int, list[Trial]] = defaultdict(list)
+    by_shape: defaultdict[tuple[int, ...], list[Trial]] = defaultdict(list)
     for trial in trials:
-        by_dimension[trial.dataset.d].append(trial)
+        by_shape[trial.start[0].shape].append(trial)
     result = []
-    for members in by_dimension.values():
+    for members in by_shape.values():
         # Similar shapes side by side need little padding; large ones first fill the threads.
         members.sort(key=lambda trial: (-trial.dataset.n, -max(trial.dataset.lengths)))
         for first in range(0, len(members), LANES):
@@ -135,9 +139,10 @@ def _lanes_faster(group: Sequence[Trial]) -> bool:
     """
     n = max(trial.dataset.n for trial in group)
     T = max(max(trial.dataset.lengths) for trial in group)
-    d = group[0].dataset.d
-    products = 2 * n * T * d + 2 * n * d * d
-    return 0.0009 * products < len(group) * (55 + 0.0002 * products)
+    d, columns = group[0].start[0].shape
+    passes = 2 if len(group[0].start) == 1 else 5
+    products = 2 * n * T * d + passes * n * d * columns
+    return bool(0.0009 * products < len(group) * (55 + 0.0002 * products))
 
 
 # Driving ------------------------------------------------------------------------------------

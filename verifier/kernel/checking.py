@@ -7,13 +7,15 @@ checked on its own, so that one refusal does not hide another.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from .claim import Claim, Run
 from .data import Dataset
 from .kinds import KINDS
-from .linear import dot
+from .linear import dot, product, transpose
 from .numbers import common_denominator, integers
 from .reading import Malformed, Node, long_integers, parse, read_file
 from .refusals import Code, Refusal, Unreadable, shown
@@ -107,20 +109,33 @@ def _expect_format(top: Node) -> None:
             raise Unreadable(f"its {name} is {shown(value)}, not {wanted!r}")
 
 
-def _check_run(node: Node, data: Dataset) -> Run:
-    """The form of a run, and its selected tokens; a run proves nothing."""
-    fields = node.object("rule", "step", "loss", "iterations", "selected", "outcome", "start",
-                         "final")
+def _check_run(node: Node, data: Dataset) -> Run | None:
+    """The form of a run, and its selected tokens; a run proves nothing.
+
+    Gives the matrices of a run on W: statements about descent on W name none of a run on K and Q.
+    """
+    fields = node.object("parameterization", "rule", "step", "penalty", "loss", "iterations",
+                         "selected", "outcome", "start", "final")
+    parameterization = fields["parameterization"].choice(["W", "KQ"])
     fields["rule"].choice(["normalized", "plain"])
     fields["loss"].choice(LOSSES)
     fields["outcome"].choice(["completed", "stationary", "stopped"])
     fields["iterations"].integer(0)
     if fields["step"].number() <= 0:
         raise fields["step"].refuse(Code.NOT_POSITIVE, "a step is positive")
-    start = fields["start"].matrix(data.d, data.d)
-    final = fields["final"].matrix(data.d, data.d)
-    scale = common_denominator(x for row in final for x in row)
-    W = [integers(row, scale) for row in final]
+    if fields["penalty"].number() < 0:
+        raise fields["penalty"].refuse(Code.NOT_POSITIVE, "a penalty is not negative")
+    run = None
+    if parameterization == "W":
+        start, final = (fields[name].matrix(data.d, data.d) for name in ("start", "final"))
+        run, W = Run(start, final), _scaled(final)
+    else:
+        m = len(fields["start"].field("K").items(data.d)[0].items())
+        if m == 0:
+            raise fields["start"].refuse(Code.EMPTY, "K and Q have a column at least")
+        _factors(fields["start"], data.d, m)
+        K, Q = _factors(fields["final"], data.d, m)
+        W = list(product(K, transpose(Q)))
     selected = fields["selected"].selection(data.lengths)
     for i, (tokens, query) in enumerate(zip(data.integer_tokens, data.integer_queries,
                                             strict=True)):
@@ -129,7 +144,19 @@ def _check_run(node: Node, data: Dataset) -> Run:
         if selected[i] != logits.index(max(logits)):
             raise fields["selected"].refuse(Code.WRONG_SELECTED,
                                             f"sample {i} selects {logits.index(max(logits))}")
-    return Run(start, final)
+    return run
+
+
+def _factors(node: Node, d: int, m: int) -> list[list[list[int]]]:
+    """K and Q, both d × m, each times a positive integer."""
+    parts = node.object("K", "Q")
+    return [_scaled(parts[name].matrix(d, m)) for name in ("K", "Q")]
+
+
+def _scaled(A: Sequence[Sequence[Fraction]]) -> list[list[int]]:
+    """The matrix times its common denominator: the argmax of logits is the same."""
+    scale = common_denominator(x for row in A for x in row)
+    return [integers(row, scale) for row in A]
 
 
 def _outcome(node: Node, dataset: Dataset, run: Run | None,

@@ -24,7 +24,7 @@ def falling_exp(x: int, scale: int, p: int) -> tuple[int, int]:
     step, s = _ln2(p + _EXTRA), isqrt(p) // 2 + 4
     k, r = divmod((-x << _EXTRA) // scale, step)
     if abs(k) > MAX_TURNS:
-        raise OverflowError
+        raise OverflowError("an exponential beyond 2^(2^40)")
     # Taylor in units of 2^-u. y is floored, with a relative effect on e^y below 2 units. A floored
     # term is off by e_j ≤ e_(j-1) y/j + 2, so below 3; at the end the true term is below 3 and the
     # terms after it add less than 4: in all 3j + 6.
@@ -45,6 +45,6 @@ def falling_exp(x: int, scale: int, p: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=8)
 def _ln2(fine: int) -> int:
-    """ln 2·2^fine, floored or less than 8 below it."""
+    """The number ln 2·2^fine, floored, or less than 8 below it."""
     low, _, unit = log_bounds(1, 1, fine)
     return shift_down(low, unit - fine)

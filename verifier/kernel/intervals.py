@@ -42,6 +42,11 @@ class Interval:
         """The upper end, as a number on its own."""
         return Interval(self.hi, self.hi, self.exponent, self.bits)
 
+    @property
+    def bottom(self) -> Interval:
+        """The lower end, as a number on its own."""
+        return Interval(self.lo, self.lo, self.exponent, self.bits)
+
     def _of(self, other: Interval | Fraction | int) -> Interval:
         return other if isinstance(other, Interval) else Interval.of(other, self.bits)
 

@@ -22,7 +22,7 @@ class Code(enum.Enum):
     NUMBER_LIMIT = "a number has too many characters or too large an exponent"
     WRONG_LENGTH = "a list has another number of entries than its place asks for"
     EMPTY = "a list that must have an entry has none"
-    OUT_OF_RANGE = "an integer is outside the range of its place"
+    OUT_OF_RANGE = "a number is outside the range of its place"
     UNKNOWN_NAME = "a name is none of those its place allows"
     NOT_INCREASING = "entries that must increase strictly do not"
     SELECTED_ROW = "a row names the selected token of its sample"
@@ -64,6 +64,9 @@ class Code(enum.Enum):
     # Ranks
     NOT_INDEPENDENT = "rows are not shown to be independent modulo the modulus"
     WRONG_RANK = "the stated rank is not the one that follows"
+    # The nuclear norm
+    EQUAL_OPTIMA = "two matrices that must differ are equal"
+    SECOND_OPTIMUM = "a second optimum is not excluded"
     # First step and stationary points
     SIGN_NOT_SHOWN = "a margin of the first step is not shown to have its sign"
     NOT_STATIONARY = "the gradient at zero does not vanish identically"
@@ -74,6 +77,28 @@ class Code(enum.Enum):
     NOT_CONTRACTING = "Krawczyk's test does not show a zero of the gradient in the box"
     WRONG_INERTIA = "the Hessian is not shown to have the stated number of negative eigenvalues"
     DESCENT_NOT_SHOWN = "the loss is not shown to move along the direction on the whole cell"
+    # Limits of gradient descent
+    STEP_UNFIT = "a step is negative, or 0 although it is no flow, or not 0 although it is one"
+    SCORE_LIMIT = "a score is larger in size than this kind allows"
+    CLOCK_NOT_SHOWN = "a start is not shown to have the stated clock"
+    CONE_NOT_SHOWN = "a condition on the rows in the cone is not shown"
+    NOT_KEPT = "starts are not shown to lie in the cone, or descent not to leave it"
+    NOT_LOCALLY_OPTIMAL = "a support index does not score below its selected token"
+    DEGENERATE = "the support is not one row for each multiplier and rows with its feature"
+    NOT_DEFINITE = "an eigenvalue bound is not shown"
+    BALL_LEFT = "the residual in the span of the support is not shown to stay in its ball"
+    DRIFT_LEFT = "the residual across the span of the support is not shown to drift so little"
+    STEP_TOO_LARGE = "the step is not shown to be short enough"
+    BETA_TOO_SMALL = "beta is not shown to bound the second derivatives of the loss"
+    EXCESS_TOO_LARGE = "the loss is not shown to be below its threshold"
+    FEATURE_ZERO = "a feature is zero where none may be"
+    FEATURE_NOT_ZERO = "a feature is not zero where it must be"
+    PRODUCT_NEGATIVE = "two features have a negative inner product where none may"
+    PRODUCT_NOT_NEGATIVE = "two features do not have a negative inner product where they must"
+    # Runs
+    OTHER_DESCENT = "the basin of a run is one of another rule or step"
+    NOT_ENCLOSED = "the steps of a run cannot be followed closely enough at its precision"
+    NOT_IN_BALL = "the last iterate of a run is not shown to be inside the ball of the basin"
     # Trees
     BROKEN_TREE = "the nodes are not those of the tree in preorder"
     REPEATED_BRANCH = "a sample is branched on that was branched on above"

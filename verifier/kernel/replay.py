@@ -16,17 +16,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import isqrt
+from operator import mul
 
 from .data import Dataset
-from .linear import dot
-from .numbers import common_denominator, falling_exp, integers, shift_down, shift_up
+from .fixed_point import falling_exp
+from .numbers import common_denominator, integers
 
 COARSE = 40
 """Bits after the point of the numbers that bound the growth of the radius, rounded up."""
 _NEAR = 20
 
 
-class NotEnclosed(ArithmeticError):
+class NotEnclosed(ArithmeticError):  # noqa: N818 - an outcome, not a fault
     """The enclosure is too wide to go on, or the gradient may be 0."""
 
 
@@ -87,14 +88,21 @@ class Replay:
         exact = all((1 << bits) % x.denominator == 0 for row in start for x in row)
         self.radius = 0 if exact else data.d
         self._pairs = lru_cache(maxsize=None)(self._against)
+        self._slope_errors = {i: self._slope_error(i) for i in self.samples}
         self._errors = {i: self._error(i) for i in self.samples}
 
     def advance(self) -> None:
         """One step. Raises `NotEnclosed`."""
+        try:
+            self._advance()
+        except OverflowError as error:
+            raise NotEnclosed from error
+
+    def _advance(self) -> None:
         if self.radius * self._reach > 1 << (self.bits + COARSE - _NEAR):
             raise NotEnclosed
         d, W = self.data.d, self.center
-        fields = [[dot(row, query) for row in W] for query in self.queries]
+        fields = [[_dot(row, query) for row in W] for query in self.queries]
         found = {i: self._sample(i, fields[self._query_of[i]]) for i in self.samples}
         block = max((part.exponent for part in found.values()), default=0)
         pulls = [[0] * d for _ in self.queries]
@@ -125,14 +133,14 @@ class Replay:
         one = 1 << COARSE
         return _Pairs(
             len(tokens) - len(others), others, differences, gaps,
-            [divide_up(root_up(dot(x, x) * dot(query, query) * one * one), self.scale)
+            [divide_up(root_up(_dot(x, x) * _dot(query, query) * one * one), self.scale)
              for x in differences],
             [divide_up(abs(gap) * one, self.score_scale) for gap in gaps])
 
     def _sample(self, i: int, field: list[int]) -> Sample:
         """The pull and the curvature of sample i; *field* is W z times 2^p and the query scale."""
         p, one = self.bits, 1 << self.bits
-        logits = [dot(x, field) for x in self.data.integer_tokens[i]]
+        logits = [_dot(x, field) for x in self.data.integer_tokens[i]]
         a = logits.index(max(logits))
         pairs = self._pairs(i, a)
         # With T tokens, errors in units: e^-m below 2, in its block; the total from 1 on below 2T;
@@ -146,7 +154,7 @@ class Replay:
         slope, exponent = self._slope((self.scores[i][a] << p) - mean)
         weights = [(x * ((gap << p) - mean) >> p) * slope >> p
                    for x, gap in zip(s, pairs.gaps, strict=True)]
-        pull = [dot(weights, column) for column in zip(*pairs.differences, strict=True)]
+        pull = [_dot(weights, column) for column in zip(*pairs.differences, strict=True)]
         return Sample(pull, self._curvature(i, pairs, s, -block, slope), block + exponent)
 
     def _slope(self, f: int) -> tuple[int, int]:
@@ -172,17 +180,17 @@ class Replay:
         down, slack = self.bits - COARSE, 4 * self.data.lengths[i]
         inner = [(x + slack >> down) + 1 for x in s]
         outer = [(x >> fall) + 1 for x in inner]
-        u, gaps = pairs.sizes, pairs.coarse_gaps
-        q_in, q = (_coarse(dot(x, u)) for x in (inner, outer))
-        D = _coarse(dot(outer, gaps))
-        H = _coarse(_coarse(q_in * q) * D)
-        rises = [gap + D for gap in gaps]
-        for x, size, rise in zip(inner, u, rises, strict=True):
-            H += _coarse(_coarse(x * (size + q)) * _coarse((size + q) * rise))
+        u = pairs.sizes
+        q_in, q, D = (_coarse(_dot(x, y)) for x, y in
+                      ((inner, u), (outer, u), (outer, pairs.coarse_gaps)))
+        rises = [gap + D for gap in pairs.coarse_gaps]
+        # Four coarse factors each, exactly.
+        H = (q_in * q * D << COARSE) + sum([
+            x * (size + q)**2 * rise for x, size, rise in zip(inner, u, rises, strict=True)])
         if self.loss != "correlation":
-            forces = [_coarse(size * rise) for size, rise in zip(u, rises, strict=True)]
-            H += _coarse(_coarse(dot(inner, forces)) * _coarse(dot(outer, forces)))
-        return _coarse(H * ((slope + self._slope_error(i) >> down) + 1))
+            forces = [*map(mul, u, rises)]
+            H += _dot(inner, forces) * _dot(outer, forces) + (1 << 2 * COARSE) >> 2 * COARSE
+        return -(-H * ((slope + self._slope_errors[i] >> down) + 1) >> 4 * COARSE)
 
     # Errors -------------------------------------------------------------------------------------
 
@@ -207,14 +215,14 @@ class Replay:
         4R; times the slope within 3 times that + 4R·(error of the slope) + 1.
         """
         T, R, tokens = self.data.lengths[i], self._range(i), self.data.integer_tokens[i]
-        slope = self._slope_error(i)
+        slope = self._slope_errors[i]
         if max(8 * slope, 8 * T * (4 * T + 1)) >> self.bits:
             raise NotEnclosed
         weight = 3 * (2 * (4 * T + 1) * T * R + 8 * T * R + 1) + 4 * R * slope + 1
         spread = max(sum((x - y)**2 for x, y in zip(first, second, strict=True))
                      for first in tokens for second in tokens)
         query = self.data.integer_queries[i]
-        return weight * T * root_up(spread), root_up(dot(query, query))
+        return weight * T * root_up(spread), root_up(_dot(query, query))
 
     @cached_property
     def _reach(self) -> int:
@@ -269,4 +277,9 @@ class Replay:
 
 def _coarse(product: int) -> int:
     """A product of two coarse numbers, rounded up."""
-    return shift_up(product, COARSE)
+    return -(-product >> COARSE)
+
+
+def _dot(a: Sequence[int], b: Sequence[int]) -> int:
+    """As `linear.dot`, for the many short rows of a step."""
+    return sum(map(mul, a, b))

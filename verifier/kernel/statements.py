@@ -93,10 +93,60 @@ CONDITIONS: dict[str, Condition] = {
         "W^mm of Gen-SVM exists for these sets O_i, with these support indices and squared norm",
         "W^mm of Gen-SVM does not exist for these sets O_i",
         ("gen_kkt",), ("motzkin",)),
+    "low_norm_limit": Condition(
+        "descent from this matrix converges in direction to W^mm_opt",
+        "descent from this matrix does not converge in direction to W^mm_opt",
+        ("low_norm_limit",), (), about_loss=True),
+    "selection_trap": Condition(
+        "along descent from this matrix every optimal token has softmax weight > 1/2 and every "
+        "margin under opt is > 0 for ever, and ‖W‖_F never decreases",
+        "along descent from this matrix an optimal token has softmax weight ≤ 1/2, or a margin "
+        "under opt is ≤ 0, or ‖W‖_F decreases",
+        ("selection_trap",), (), about_loss=True),
+    "nonnegative_features": Condition(
+        "every optimal token is unique, all other scores of a sample are equal, and under opt no "
+        "feature is 0 and no two have a negative inner product",
+        "an optimal token is not unique, or two lower scores of a sample differ, or under opt a "
+        "feature is 0 or two have a negative inner product",
+        ("nonnegative_products",),
+        ("negative_product", "zero_feature", "unequal_scores", "optimum_tie")),
+    "large_first_step": Condition(
+        "descent from W = 0 with this first step and this later step converges in direction to "
+        "W^mm_opt",
+        "descent from W = 0 with this first step and this later step does not converge in "
+        "direction to W^mm_opt",
+        ("large_first_step",), (), about_loss=True),
+    "limit_from_start": Condition(
+        "descent from this start converges in direction to W^mm_α",
+        "descent from this start does not converge in direction to W^mm_α",
+        ("verified_run",), (), about_selection=True, about_loss=True),
+    "nuclear_margin": Condition(
+        "the least nuclear norm of a W with all margins ≥ 1 lies in this interval, whose upper "
+        "end a W of this rank, at most min(n, d), does not exceed",
+        "no W has all margins ≥ 1",
+        ("nuclear_interval",), ("farkas", "query_cycle"), about_selection=True),
+    "unique_nuclear_optimum": Condition(
+        "exactly one W with all margins ≥ 1 has the least nuclear norm, and this is its rank",
+        "no W with all margins ≥ 1 has the least nuclear norm, or several have",
+        ("nuclear_uniqueness",), ("nuclear_optima", "farkas", "query_cycle"),
+        about_selection=True),
+    "low_rank_feasibility": Condition(
+        "for this m some K, Q of m columns give K Qᵀ all margins ≥ 1",
+        "for this m, or every m, no K, Q of m columns give K Qᵀ all margins ≥ 1",
+        ("low_rank_pair",), ("farkas", "query_cycle", "rank_one_infeasible"),
+        about_selection=True),
     "predicted_direction": Condition(
         "the recorded run converges in direction to W^mm_α",
         "the recorded run does not converge in direction to W^mm_α",
         (), (), about_selection=True, about_loss=True),
+    "basin": Condition(
+        "descent from these starts converges in direction to W^mm_α",
+        "descent from one of these starts does not converge in direction to W^mm_α",
+        ("basin_isotropic", "basin_residual"), (), about_selection=True, about_loss=True),
+    "basin_cone": Condition(
+        "descent from this cone converges in direction to W^mm_α, and ∇L(W) ≠ 0 in it",
+        "descent from some W of this cone does not converge in direction to W^mm_α, or ∇L(W) = 0 "
+        "in it", ("basin_cone",), (), about_selection=True, about_loss=True),
 }
 
 

@@ -14,6 +14,7 @@ from conditions.exact.numbers import to_float
 from conditions.selection import Selection
 from conditions.verdict import Evidence, Status, Verdict
 from verifier.certify import Report
+from verifier.descent import FactoredRun
 from verifier.directions import Explored
 
 _STATUS_STYLE = {Status.HOLDS: "bold green", Status.FAILS: "bold red", Status.UNDECIDED: "yellow"}
@@ -98,10 +99,11 @@ def run_line(report: Report) -> Text:
     run = report.run
     if run is None:
         return Text("no descent run", style="dim")
+    on = f" on K and Q, m = {run.final_K.shape[1]}" if isinstance(run, FactoredRun) else ""
     return Text.assemble(
         ("descent run (observed)  ", "bold"),
-        f"{run.rule} GD, η = {run.step:g}, {run.loss} loss, {run.iterations} steps, {run.outcome}; "
-        f"selected {shown_selection(run.selected)}")
+        f"{run.rule} GD{on}, η = {run.step:g}, {run.loss} loss, {run.iterations} steps, "
+        f"{run.outcome}; selected {shown_selection(run.selected)}")
 
 
 def count_line(report: Report) -> Text:

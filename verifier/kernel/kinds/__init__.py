@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from ..claim import Claim, Proved
 from ..reading import Node
+from .cone import basin_cone, basin_isotropic
 from .decision_tree import decision_tree
 from .direction_tree import direction_tree
 from .enclosure import kkt_enclosure, modular_rank
@@ -17,9 +18,14 @@ from .exceptional_selection import exceptional_selection
 from .feasibility import farkas, query_cycle, separator, topological_order
 from .first_step import first_step_margins, first_step_violation, stationary_at_zero
 from .general import gen_kkt, gen_separator, motzkin
+from .global_limits import large_first_step, low_norm_limit, selection_trap
 from .kkt import exact_kkt, exact_rank, primal_dual
 from .krawczyk import krawczyk
+from .nuclear import low_rank_pair, nuclear_interval, nuclear_optima, rank_one_infeasible
+from .nuclear_uniqueness import nuclear_uniqueness
+from .products import negative_product, nonnegative_products, zero_feature
 from .ranks import independent_factors, independent_rows, row_dependency
+from .residual import basin_residual
 from .scores import (
     flat_samples,
     optimal_tokens,
@@ -30,13 +36,18 @@ from .scores import (
 )
 from .simplex_cover import simplex_cover
 from .stationary import all_flat, injective_features, monotone_direction, separable_queries
+from .verified_run import verified_run
 
 KINDS: dict[str, Callable[[Claim, Node], Proved]] = {check.__name__: check for check in (
     optimal_tokens, optimum_tie, score_levels, unequal_scores, score_gaps, flat_samples,
     separator, farkas, query_cycle, topological_order,
     exact_kkt, kkt_enclosure, primal_dual,
     gen_separator, motzkin, gen_kkt,
+    nuclear_interval, nuclear_uniqueness, nuclear_optima, low_rank_pair, rank_one_infeasible,
     independent_rows, independent_factors, row_dependency, exact_rank, modular_rank,
     first_step_margins, first_step_violation,
     injective_features, monotone_direction, separable_queries, all_flat, stationary_at_zero,
-    decision_tree, krawczyk, simplex_cover, direction_tree, exceptional_selection)}
+    decision_tree, krawczyk, simplex_cover, direction_tree, exceptional_selection,
+    low_norm_limit, selection_trap, large_first_step,
+    nonnegative_products, negative_product, zero_feature,
+    basin_isotropic, basin_residual, basin_cone, verified_run)}

@@ -77,7 +77,7 @@ def exact_text(x: Fraction) -> str:
     """A number for a statement, exact where it is short or a binary64 number."""
     if (x.denominator & (x.denominator - 1) == 0 and x.numerator.bit_length() <= 53
             and 10 < x.denominator.bit_length() < 1000 and float(x) == x):
-        return f"{float(x)!r} in binary64"
+        return f"{float(x)!r} (binary64)"
     return number_text(x)
 
 

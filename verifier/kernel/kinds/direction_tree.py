@@ -3,15 +3,15 @@
 The vertices of the tree fix the tokens of samples 0, …, k - 1. Below each either all children are
 walked, or no completion is exceptional by an *obstruction*, or it is a leaf. Two facts are used.
 
-An exceptional α has W^mm = Σ λ φ with λ ≥ 0 on kept rows alone (KKT; λ = 0 off the support). So if
+An exceptional α has W^mm = Σ λ φ, λ ≥ 0, over kept rows alone (KKT: λ = 0 off the support). So if
 V = Σ y φ, y ≥ 0, y ≠ 0, over rejected rows has ⟨V, φ⟩ ≤ 0 for all features that can be kept, then
 ⟨V, W^mm⟩ ≤ 0; but it is Σ y m ≥ Σ y > 0.
 
-W^mm of an exceptional α is then also the least-norm U with margins ≥ 1 on the kept rows (the same
-KKT conditions). For multipliers μ ≥ 0 on these, V = Σ μ φ, q = ‖V‖², L = Σ μ, m > 0 the least margin
-of V on them: V/m is feasible for that problem and (L/q) μ is dual with value L²/q, so ‖V/m - U‖² ≤
-q/m² - L²/q. A tested row whose margin under V is p has one of at most p/m + ‖φ‖ √(q/m² - L²/q) under
-U. It is ≤ 1, which is no exceptional α, if p < m and (m - p)² q ≥ ‖φ‖² (q² - L² m²).
+By the same KKT conditions W^mm of an exceptional α is also the least-norm U with margins ≥ 1 on
+the kept rows. For multipliers μ ≥ 0 on these let V = Σ μ φ, q = ‖V‖², L = Σ μ, and m > 0 the least
+margin of V on them. V/m is feasible for that problem and (L/q) μ dual with value L²/q, so ‖V/m -
+U‖² is at most q/m² - L²/q, and a tested row of margin p under V has at most p/m + ‖φ‖ √(q/m² -
+L²/q) under U. That is ≤ 1, and α is not exceptional, if p < m and (m - p)² q ≥ ‖φ‖² (q² - L² m²).
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def direction_tree(claim: Claim, node: Node) -> Proved:
         raise fields["selections"].refuse(Code.WRONG_SELECTIONS,
                                           f"{len(found)} selections are shown exceptional")
     if claim.condition == "directions":
-        return Proved(f"there are {len(found)}: {', '.join(map(str, found)) or '–'}", ENCLOSED)
+        return Proved(f"{len(found)} in all: {', '.join(map(str, found))}" if found else
+                      "there is none", ENCLOSED)
     opt = splitting.optimal
     if found != ([opt] if claim.condition == "only_local_optimum" else []):
         raise fields["selections"].refuse(Code.STATUS_UNPROVED, f"listed are {len(found)}")
@@ -59,7 +60,7 @@ def direction_tree(claim: Claim, node: Node) -> Proved:
 def _walk(splitting: Splitting, nodes: Node) -> list[tuple[int, ...]]:
     """The exceptional selections, every vertex of the tree accounted for."""
     lengths = splitting.claim.dataset.lengths
-    multipliers = _Multipliers(splitting)
+    multipliers: _Multipliers | None = None
     found: list[tuple[int, ...]] = []
     pending: list[tuple[int, ...]] = [()]
     entries = iter(nodes.items())
@@ -78,6 +79,7 @@ def _walk(splitting: Splitting, nodes: Node) -> list[tuple[int, ...]]:
             if splitting.claim.condition != "assumption_d" or vertex != splitting.optimal:
                 raise entry.refuse(Code.MISPLACED_ENTRY, "this is said of opt in assumption_d only")
         elif type(value) is str:
+            multipliers = multipliers or _Multipliers(splitting)
             multipliers.check(vertex, value, entry)
         elif splitting.is_exceptional(vertex, entry)[0]:
             found.append(vertex)
@@ -136,8 +138,8 @@ class _Multipliers:
     (x_it·x_jτ)(z_i·z_j). Its rows are rounded to entries of 46 bits and packed, a slot of 64 bits a
     token, so that one sum yields all logits. An entry is off by at most 1/2 (0 where nothing was
     rounded) and the weights of a sum add up to 2 L, so a logit is off by at most L, a margin by
-    2 L, q by 2 L². The inequality, divided by q, holds for the true numbers if it does for a lower m
-    and upper p, q, ‖φ‖². Where that does not decide, the unrounded matrix does.
+    2 L, q by 2 L². The inequality, divided by q, holds for the true numbers if it does for a lower
+    m and upper p, q, ‖φ‖². Where that does not decide, the unrounded matrix does.
     """
 
     def __init__(self, splitting: Splitting) -> None:

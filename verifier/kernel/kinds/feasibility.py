@@ -7,7 +7,7 @@ By Gordan's theorem exactly one holds: some W has all margins positive (scaled: 
 from __future__ import annotations
 
 from ..claim import Claim, Proved
-from ..data import Vector, read_row, read_rows, read_sparse
+from ..data import Features, Vector, read_row, read_rows, read_sparse
 from ..linear import unit_pivots
 from ..numbers import common_denominator, integers
 from ..reading import Node
@@ -23,13 +23,17 @@ def scaled_matrix(matrix: tuple[Vector, ...]) -> tuple[list[list[int]], int]:
 
 def separator(claim: Claim, node: Node) -> Proved:
     """A W with every margin ≥ 1."""
-    features, d = claim.features, claim.dataset.d
-    W = node.object("kind", "W")["W"]
+    demand_separator(claim.features, node.object("kind", "W")["W"])
+    return Proved()
+
+
+def demand_separator(features: Features, W: Node) -> None:
+    """Refuse a matrix unless all its margins are ≥ 1."""
+    d = features.dataset.d
     entries, scale = scaled_matrix(W.matrix(d, d))
     for (i, t), margin in features.margins(entries).items():
         if margin < scale * features.scale:
             raise W.refuse(Code.MARGIN_TOO_SMALL, f"the margin of row ({i}, {t}) is below 1")
-    return Proved()
 
 
 def farkas(claim: Claim, node: Node) -> Proved:
