@@ -67,7 +67,7 @@ class Json:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Any:
-        """From the JSON form."""
+        """The part that *data* spells."""
         return cls._decode(data)
 
     def _fields(self) -> dict[str, Any]:

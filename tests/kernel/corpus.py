@@ -22,6 +22,7 @@ from .builders import (
 )
 from .cases import CASES
 from .limit_builders import DEGENERATE
+from .run_builders import RUN_INVALID
 
 ROOT = Path(__file__).parent.parent / "corpus"
 
@@ -38,6 +39,7 @@ def _of_run(path, new):
 
 # (code in lower case, slug): the file, as a JSON value or as text
 INVALID = {
+    **RUN_INVALID,
     ("duplicate_key", "two-matrices"): json.dumps(CASES["separator"].document()).replace(
         '"W": ', '"W": [], "W": '),
     ("duplicate_key", "top-level"): json.dumps(document(DIAGONAL)).replace(
@@ -181,7 +183,8 @@ INVALID = {
     ("degenerate", "zero-multiplier"): DEGENERATE.document(),
     ("not_definite", "lower-bound"): _faulty(
         "residual_normalized", (*C, "eigenvalues"), [1, "5/4"]),
-    ("not_definite", "upper-bound"): _faulty("residual_normalized", (*C, "eigenvalues"), ["3/4", 1]),
+    ("not_definite", "upper-bound"): _faulty(
+        "residual_normalized", (*C, "eigenvalues"), ["3/4", 1]),
     ("ball_left", "start"): _faulty("residual_normalized", (*C, "radius"), "3/8"),
     ("ball_left", "close-rival"): _faulty(
         "residual_rival", ("dataset", "X", 0, 2), ["-201/100", 1]),
@@ -236,6 +239,12 @@ INVALID = {
         "not_assumption_d", ("verdicts", 0, "condition"), "only_local_optimum"),
     ("not_excluded", "tested-row"): _faulty(
         "not_only_local", (*C, "certificate", "excluded"), []),
+    ("equal_optima", "twice"): _faulty("nuclear_optima", (*C, "second"), [[1, 0], [0, 1]]),
+    ("second_optimum", "gap"): _faulty("nuclear_unique", (*C, "Q", 0, 0), "1/4"),
+    ("wrong_norm", "nuclear"): _faulty("nuclear_interval", (*C, "upper"), "1999999/1000000"),
+    ("not_definite", "no-contraction"): _faulty(
+        "nuclear_interval", (*C, "multipliers", 0, 2), "1000001/1000000"),
+    ("broken_tree", "sign-missing"): _faulty("rank_one_infeasible", (*C, "nodes", 3), DELETE),
 }
 
 _GOOD = json.dumps(document(DIAGONAL))

@@ -96,7 +96,8 @@ LIMIT_CASES = {
         "W ← W - η∇L(W)/‖∇L(W)‖_F, η = 1/10, from every W within 1 of the stated iterate, of "
         "‖W‖_F ≈ 33.94113", "logistic", **A00),
     "isotropic_float_step": _basin(
-        UNITS, isotropic(UNITS_KKT, diagonal(24, 24), 0, "plain", "0x1.999999999999ap-4", 20, "1/2"),
+        UNITS, isotropic(UNITS_KKT, diagonal(24, 24), 0, "plain", "0x1.999999999999ap-4", 20,
+                         "1/2"),
         "exact gradient descent W ← W - η∇L(W), η = 0.1 (binary64), from the stated iterate",
         "correlation", **A00),
     # C ≈ 10 v̄ ≈ 7.07 > τ² s = 5, but C² ≈ 50 < τ² 2Cs ≈ 70.
@@ -150,7 +151,8 @@ LIMIT_CASES = {
         "exact gradient flow dW/dt = -∇L(W) from the stated iterate", "exponential"),
     # B = 1/4 exactly. D = 1/(1 + e^m) twice, 2D < 1. A margin of 10^6 leaves next to nothing.
     "low_norm_correlation": _global(
-        UNITS, low_norm(diagonal(1, 1_000_000), "7999/1000", "1/4"), "η = 7999/1000", "correlation"),
+        UNITS, low_norm(diagonal(1, 1_000_000), "7999/1000", "1/4"), "η = 7999/1000",
+        "correlation"),
     "trap_logistic": _global(
         UNITS, trap(diagonal(3, 3), 10, "1/7"),
         "has softmax weight > 1/2 and every margin under opt is > 0 for ever, and ‖W‖_F never "
@@ -176,7 +178,8 @@ LIMIT_CASES = {
         OPPOSED, "fails", {"kind": "negative_product", "rows": [[0, 1], [1, 0]]},
         "the features of rows (0, 1) and (1, 0) have a negative inner product"),
     "zero_feature": _features(
-        BLIND, "fails", {"kind": "zero_feature", "row": [1, 1]}, "the feature of row (1, 1) is zero"),
+        BLIND, "fails", {"kind": "zero_feature", "row": [1, 1]},
+        "the feature of row (1, 1) is zero"),
     "nonnegative_unequal": _features(
         DIAGONAL, "fails", {"kind": "unequal_scores", "sample": 0, "tokens": [1, 2]},
         "tokens 1 and 2 of sample 0"),

@@ -155,7 +155,8 @@ def test_first_steps_against_floats():
         if slack is None or separator is None or abs(slack) < 1e-9:
             continue
         certificate = {"kind": "large_first_step", "first_step": eta, "step": "0x1p-40",
-                       "beta": (2 * _largest_beta(X, Y, z, v, loss)).hex(), "separator": separator, "precision": 16}
+                       "beta": (2 * _largest_beta(X, Y, z, v, loss)).hex(),
+                       "separator": separator, "precision": 16}
         dataset = {"X": X.tolist(), "Y": Y.tolist(), "z": z.tolist(), "v": v.tolist()}
         holds = verdict("large_first_step", "holds", certificate, evidence="enclosed",
                         loss=str(loss))
@@ -169,11 +170,10 @@ def _separator(X, Y, z, v):
     for tokens, y, query in zip(X, Y, z, strict=True):
         best = np.argmax(y * (tokens @ v))
         features += [np.outer(tokens[best] - x, query) for t, x in enumerate(tokens) if t != best]
-    for entries in np.ndindex(7, 7, 7, 7):
-        W = np.array(entries).reshape(2, 2) - 3
-        if all((phi * W).sum() >= 1 for phi in features):
-            return W.tolist()
-    return None
+    candidates = np.array(list(np.ndindex(7, 7, 7, 7))) - 3
+    margins = candidates @ np.array(features).reshape(-1, 4).T
+    found = candidates[margins.min(axis=1) >= 1]
+    return found[0].reshape(2, 2).tolist() if len(found) else None
 
 
 def test_products_against_matrices():

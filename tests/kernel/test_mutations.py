@@ -16,6 +16,7 @@ from .builders import (
 )
 from .cases import CASES
 from .limit_builders import LIMIT_CASES
+from .run_builders import RUN_CASES
 
 C = ("certificate",)
 
@@ -461,6 +462,11 @@ STILL_VALID = {
     **dict.fromkeys(LIMIT_CASES, ("iterate", "W", "radius", "step", "first_step", "beta",
                                   "separator", "clock", "slope", "aperture", "ball", "drift",
                                   "eigenvalues", "entries", "exponent")),
+    **dict.fromkeys(RUN_CASES, ("clock", "slope", "ball", "drift", "eigenvalues")),
+    # Wider intervals, smaller least values, larger entries.
+    **dict.fromkeys([name for name in CASES if "nuclear_interval" in name], ("lower", "upper")),
+    **dict.fromkeys(("nuclear_unique", "nuclear_unique_gap"), ("least_values",)),
+    "low_rank_pair": ("K", "Q"),
     # Larger entries, and entries that no margin meets.
     **dict.fromkeys(("gen_separator", "gen_separator_single"), ("W",)),
     # ∇L(0) = 0: every margin is 0.

@@ -9,6 +9,8 @@ from .corpus import INVALID
 from .test_general_mutations import GENERAL_OTHER_DATA, GENERAL_TARGETED
 from .test_limit_mutations import LIMIT_OTHER_DATA, LIMIT_TARGETED
 from .test_mutations import OTHER_DATA, TARGETED, WHOLE
+from .test_nuclear_mutations import NUCLEAR_OTHER_DATA, NUCLEAR_TARGETED
+from .test_run_mutations import RUN_OTHER_DATA, RUN_TARGETED
 from .test_search_mutations import SEARCH_OTHER_DATA, SEARCH_TARGETED
 
 
@@ -20,7 +22,8 @@ def test_every_code_has_a_mutation():
     mutated = {case[-1] for case in (*TARGETED, *OTHER_DATA, *WHOLE, *SEARCH_TARGETED,
                                      *SEARCH_OTHER_DATA, *GENERAL_TARGETED,
                                      *GENERAL_OTHER_DATA, *LIMIT_TARGETED,
-                                     *LIMIT_OTHER_DATA)}
+                                     *LIMIT_OTHER_DATA, *NUCLEAR_TARGETED, *NUCLEAR_OTHER_DATA,
+                                     *RUN_TARGETED, *RUN_OTHER_DATA)}
     # These two need more than one changed value, and have tests of their own.
     assert {code.name for code in Code} - mutated == {"DUPLICATE_KEY", "REPEATED_VERDICT"}
 

@@ -1,8 +1,8 @@
 """Interval arithmetic with integers: every operation encloses, lower ends down, upper ends up.
 
-An `Interval` is [lo, hi]·2^exponent. The exponent is unbounded, so that e^-s at a clock of s = 10^12
-is a number like any other; lo and hi are rounded to about `bits` bits of the larger. A comparison
-is True only if it is shown for all real numbers that the intervals enclose.
+An `Interval` is [lo, hi]·2^exponent. The exponent is unbounded, so that e^-s at a clock of
+s = 10^12 is a number like any other; lo and hi are rounded to about `bits` bits of the larger. A
+comparison is True only if it is shown for all real numbers that the intervals enclose.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import isqrt
 from .numbers import Enclosure, exp_enclosure, log_bounds, shift_down, shift_up
 
 
-class Undetermined(ArithmeticError):
+class Undetermined(ArithmeticError):  # noqa: N818 - what the operation is
     """An operation at an interval with a point where it is undefined."""
 
 

@@ -177,8 +177,8 @@ def log_bounds(mantissa: int, exponent: int, bits: int) -> tuple[int, int, int]:
     """Integers lo, hi, u: lo·2^-u ≤ ln(mantissa·2^exponent) ≤ hi·2^-u, hi - lo ≤ 2^(u-bits).
 
     The mantissa is positive. With x = mantissa·2^-b in [1, 2) the logarithm is (exponent + b) ln 2
-    + ln x, and ln x = 2^(k+1) atanh t, t = (y - 1)/(y + 1), where y is x after k square roots: y - 1
-    is below 2^-k, so t ≤ 1/8 by k ≥ 2. The k + 1 doublings are paid for in u.
+    + ln x, and ln x = 2^(k+1) atanh t, t = (y - 1)/(y + 1), where y is x after k square roots: y is
+    below 1 + 2^-k, so t ≤ 1/8 by k ≥ 2. The k + 1 doublings are paid for in u.
     """
     b = mantissa.bit_length() - 1
     turns = exponent + b

@@ -40,8 +40,8 @@ def basin_isotropic(claim: Claim, node: Node) -> Proved:
     """Every start near an iterate lies in the region and stays there.
 
     Let C bound as above and p ≥ ‖W_⊥‖ at the start, whose clock is ≥ s. While in the region,
-    ‖W_⊥‖² ≤ p² + 2C(s' - s), so it stays if τ²x² > p² + 2C(x - s) for all x ≥ s: at x = s by p < τs,
-    further on because the difference rises (C < τ²s) or has no zero (C² < τ²(2Cs - p²)).
+    ‖W_⊥‖² ≤ p² + 2C(s' - s), so it stays if τ²x² > p² + 2C(x - s) for all x ≥ s: at x = s by p <
+    τs, further on because the difference rises (C < τ²s) or has no zero (C² < τ²(2Cs - p²)).
     """
     fields = node.object("kind", "solution", "iterate", "radius", "rule", "step", "clock", "slope",
                          "precision")

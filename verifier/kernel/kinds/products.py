@@ -32,9 +32,9 @@ def nonnegative_products(claim: Claim, node: Node) -> Proved:
         for other, epsilon in deltas[:k]:
             turn = turns[row[0]][other[0]]
             if turn and dot(delta, epsilon) * turn < 0:
-                raise node.refuse(Code.PRODUCT_NEGATIVE, f"rows {other} and {row} oppose each other")
-    return Proved(f"opt = {features.selection}; gradient descent W ← W - η∇L(W) with η < 2/B, B the "
-                  "smoothness bound of the loss, and gradient flow converge in direction to "
+                raise node.refuse(Code.PRODUCT_NEGATIVE, f"rows {other} and {row} oppose")
+    return Proved(f"opt = {features.selection}; gradient descent W ← W - η∇L(W) with η < 2/B, B "
+                  "the smoothness bound of the loss, and gradient flow converge in direction to "
                   "W^mm_opt from every W, for logistic, exponential and correlation loss")
 
 

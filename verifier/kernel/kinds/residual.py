@@ -218,7 +218,7 @@ class _Motion:
             raise node.refuse(Code.STEP_TOO_LARGE, "a step may overshoot")
 
     def _step(self, rise: Interval) -> Interval:
-        """h ≥ η_k e^-s."""
+        """A bound h of η_k e^-s."""
         solution, eta = self.start.solution, self.descent.step
         if self.descent.rule == "normalized":
             return eta / (solution.norm * rise)
