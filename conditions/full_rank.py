@@ -16,12 +16,14 @@ Reference
 
 from __future__ import annotations
 
-from flint import fmpq, fmpz_mat
+from functools import lru_cache
+
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from conditions.certificates import IndependentFactors, IndependentRows, RowDependency
 from conditions.dataset import AttentionDataset
-from conditions.exact.rank_one import take
-from conditions.exact.ranks import PRIMES, modular_rank, pivot_columns
+from conditions.exact.rank_one import RankOneRows, take
+from conditions.exact.ranks import PRIMES, circuits_modulo, gcd, modular_rank, pivot_columns
 from conditions.selection import Features, features
 from conditions.verdict import Status, Verdict, proved
 
@@ -45,17 +47,22 @@ def independence(dataset: AttentionDataset) -> IndependentFactors | IndependentR
     return IndependentRows(_good_prime(phi.gram()))
 
 
+@lru_cache(maxsize=64)
 def dependency(dataset: AttentionDataset) -> RowDependency | None:
-    """A vanishing combination of features, or None if they are independent."""
+    """A vanishing combination of features, or None if they are independent. Cached."""
     phi = _base_features(dataset)
     # More than d² rows are dependent, so no more of them are needed.
     candidates = list(range(min(len(phi), dataset.d**2 + 1)))
-    gram = phi.gram(candidates)
-    basis = pivot_columns(gram, PRIMES[0])
-    for k in (k for k in candidates if k not in set(basis)):
-        found = _dependency_on(phi, gram, basis, k)
-        if found is not None:
-            return found
+    rows, content = _primitive_rows(phi, candidates)
+    gram = rows.gram()
+    basis, circuits = circuits_modulo(gram, PRIMES[0])
+    for k, circuit in sorted(circuits.items(), key=lambda item: len(item[1])):
+        # The circuit lacks a row only where a coefficient vanishes modulo the prime alone.
+        for chosen in (circuit, basis):
+            weights = _combination_of(rows, gram, chosen, k)
+            if weights is not None:
+                return RowDependency(tuple(
+                    (*phi.rows[a], w) for a, w in sorted(_integral(weights, content).items())))
     return None
 
 
@@ -95,19 +102,37 @@ def _factor_prime(phi: Features) -> int | None:
     return None
 
 
-def _dependency_on(phi: Features, gram: fmpz_mat, basis: list[int],
-                   k: int) -> RowDependency | None:
-    """Row k as a combination of the rows in *basis*, if it is one."""
-    if not basis:
-        return RowDependency(((*phi.rows[k], fmpq(1)),))
-    matrix = fmpz_mat([[gram[a, b] for b in basis] for a in basis])
-    column = fmpz_mat([[gram[a, k]] for a in basis])
-    weights = {a: -w for a, w in zip(basis, matrix.solve(column).entries(), strict=True) if w != 0}
-    weights[k] = fmpq(1)
-    total = phi.combination(list(weights), list(weights.values()))
-    if any(a != 0 for a in total.entries()):
-        return None
-    return RowDependency(tuple((*phi.rows[a], w) for a, w in sorted(weights.items())))
+def _primitive_rows(phi: Features, positions: list[int]) -> tuple[RankOneRows, list[fmpz]]:
+    """The features at *positions* in coprime integers, and the integers divided out."""
+    deltas, queries, contents = [], [], []
+    for delta, query in zip(take(phi.differences, positions).tolist(),
+                            take(phi.queries, positions).tolist(), strict=True):
+        g, h = gcd(*delta) or fmpz(1), gcd(*query) or fmpz(1)
+        deltas.append([a // g for a in delta])
+        queries.append([a // h for a in query])
+        contents.append(g * h)
+    return RankOneRows(fmpz_mat(deltas), fmpz_mat(queries), fmpz(1)), contents
+
+
+def _combination_of(rows: RankOneRows, gram: fmpz_mat, basis: list[int],
+                    k: int) -> dict[int, fmpq] | None:
+    """Weights with weight 1 at row k that combine *rows* to 0, if it depends on *basis*."""
+    weights = {k: fmpq(1)}
+    if basis:
+        matrix = fmpz_mat([[gram[a, b] for b in basis] for a in basis])
+        column = fmpz_mat([[gram[a, k]] for a in basis])
+        solved = matrix.solve(column).entries()
+        weights |= {a: -w for a, w in zip(basis, solved, strict=True) if w != 0}
+    total = rows.combination(list(weights), list(weights.values()))
+    return None if any(a != 0 for a in total.entries()) else weights
+
+
+def _integral(weights: dict[int, fmpq], contents: list[fmpz]) -> dict[int, fmpq]:
+    """Weights of primitive rows as coprime integer weights of the rows themselves."""
+    scaled = [w / contents[k] for k, w in weights.items()]
+    integers = fmpq_mat(1, len(scaled), scaled).numer_denom()[0].entries()
+    common = gcd(*integers)
+    return {k: fmpq(a, common) for k, a in zip(weights, integers, strict=True)}
 
 
 def _good_prime(gram: fmpz_mat) -> int:

@@ -7,24 +7,49 @@ Source: docs/theory.md, (G) at W = 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from flint import fmpq, fmpq_mat
 
 from conditions.dataset import AttentionDataset
+from conditions.selection import Features
 
 
 @lru_cache(maxsize=64)
 def gradient_terms(dataset: AttentionDataset) -> dict[fmpq, fmpq_mat]:
     """{f: M_f}, exact, each M_f of shape (d, d)."""
-    d = dataset.d
     terms: dict[fmpq, fmpq_mat] = {}
-    for tokens, query, scores in zip(dataset.tokens, dataset.queries, dataset.scores,
-                                     strict=True):
+    for (mean, pull), query in zip(_pulls(dataset), dataset.queries, strict=True):
+        matrix = pull.transpose() * fmpq_mat(1, dataset.d, list(query))
+        terms[mean] = terms[mean] + matrix if mean in terms else matrix
+    return terms
+
+
+def margin_terms(phi: Features) -> Iterator[dict[fmpq, fmpq]]:
+    """{f: ⟨φ, M_f⟩} for one row φ of *phi* after the other, exact.
+
+    ⟨δqᵀ, g zᵀ⟩ = (δ·g)(q·z), so two products of integer matrices serve all rows.
+    """
+    pulls = _pulls(phi.dataset)
+    pull, denominator = fmpq_mat([g.entries() for _, g in pulls]).numer_denom()
+    integers = phi.dataset.integers
+    left = (phi.differences * pull.transpose()).tolist()
+    right = (integers.queries * integers.queries.transpose()).tolist()
+    scale = phi.scale * integers.query_scale * denominator
+    for row, (i, _) in zip(left, phi.rows, strict=True):
+        terms: dict[fmpq, fmpq] = {}
+        for (f, _), a, b in zip(pulls, row, right[i], strict=True):
+            terms[f] = terms.get(f, fmpq(0)) + fmpq(a * b, scale)
+        yield terms
+
+
+def _pulls(dataset: AttentionDataset) -> list[tuple[fmpq, fmpq_mat]]:
+    """(f_i, Σ_t (γ_it − f_i)/T_i x_itᵀ) for every sample."""
+    found = []
+    for tokens, scores in zip(dataset.tokens, dataset.scores, strict=True):
         T = len(scores)
         mean = sum(scores, fmpq(0)) / T
         weights = fmpq_mat(1, T, [(score - mean) / T for score in scores])
-        pull = weights * fmpq_mat([list(x) for x in tokens])
-        matrix = pull.transpose() * fmpq_mat(1, d, list(query))
-        terms[mean] = terms[mean] + matrix if mean in terms else matrix
-    return terms
+        found.append((mean, weights * fmpq_mat([list(x) for x in tokens])))
+    return found

@@ -6,6 +6,7 @@ logistic ℓ(u) = log(1 + e^−u), exponential e^−u, correlation −u; all hav
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from flint import arb, ctx, fmpq
 
@@ -14,7 +15,7 @@ from conditions.errors import InvalidInput
 LOSSES = ("logistic", "exponential", "correlation")
 
 MAX_SCORE = 100_000
-"""|f| beyond which e^f is not evaluated: its enclosure would fill a checker's memory."""
+"""|f| beyond which conditions that add e^f to other numbers do not evaluate it."""
 
 MAX_PRECISION = 65_536
 
@@ -55,7 +56,7 @@ def is_zero(loss: str, terms: Terms) -> bool:
 
 
 def sign(loss: str, terms: Terms) -> tuple[int, int] | None:
-    """(sign of Σ c_f |ℓ'(f)|, bits of precision that showed it), or None beyond the limits.
+    """(sign of Σ c_f |ℓ'(f)|, bits of precision that showed it), or None beyond `MAX_PRECISION`.
 
     Never wrong and never a guess: 0 is an identity, anything else is shown by balls.
     """
@@ -63,20 +64,25 @@ def sign(loss: str, terms: Terms) -> tuple[int, int] | None:
         return 0, 64
     if loss == "correlation":
         return (1 if sum(terms.values(), fmpq(0)) > 0 else -1), 64
-    if any(abs(f) > MAX_SCORE for f in terms):
-        return None
     for precision in _precisions():
         # Guard bits: a checker that encloses each weight to 2^−precision must see it too.
         with ctx.workprec(precision):
             total = arb(0)
             size = arb(0)
             for f, c in terms.items():
-                weight = (-arb(f)).exp() if loss == "exponential" else 1 / (1 + arb(f).exp())
-                total += arb(c) * weight
-                size += abs(arb(c)) * weight
+                term = arb(c) * _weight(loss, f, precision)
+                total += term
+                size += abs(term)
             if abs(total) > size * arb(2) ** (8 - precision):
                 return (1 if total > 0 else -1), precision
     return None
+
+
+@lru_cache(maxsize=4096)
+def _weight(loss: str, f: fmpq, precision: int) -> arb:
+    """|ℓ'(f)| to about *precision* bits, however large f is."""
+    with ctx.workprec(precision + int(abs(f).ceil()).bit_length() + 16):
+        return (-arb(f)).exp() if loss == "exponential" else 1 / (1 + arb(f).exp())
 
 
 def _precisions() -> Iterator[int]:

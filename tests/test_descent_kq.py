@@ -30,7 +30,8 @@ from verifier.limits import limits
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "data"
 LOCAL = EXAMPLES / "local_convergence.npz"
-RECORDED = np.load(LOCAL)
+with np.load(LOCAL) as _file:
+    RECORDED = dict(_file)
 TRIALS = io.load_datasets(LOCAL)
 STARTS = list(zip(RECORDED["K0"], RECORDED["Q0"], strict=True))
 ENGINES = ["lanes", "blas"]
@@ -452,7 +453,8 @@ def test_the_commands_take_K0_and_Q0_of_the_file(attsvm, tmp_path):
     assert float.fromhex(record["start"]["Q"][0][1]) == RECORDED["Q0"][4, 0, 1]
     code, out, _ = attsvm("descend", *chosen, "--out", kept, "--keep", "3", "--penalty", "1e-9")
     assert code == 0 and "observed" in out
-    run = np.load(kept)
+    with np.load(kept) as file:
+        run = dict(file)
     assert run["penalty"] == 1e-9 and run["parameterization"] == "KQ"
     assert np.array_equal(run["W"], run["K"] @ run["Q"].T)
     assert np.array_equal(run["K0"], RECORDED["K0"][4])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flint import fmpq_mat, fmpz_mat, nmod_mat
+from flint import fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
 PRIMES = (2**61 - 1, 2**62 - 57, 2**63 - 25)
 """Word-size primes; a determinant that is not 0 vanishes modulo all of them by accident only."""
@@ -21,6 +21,24 @@ def pivot_columns(matrix: fmpz_mat, modulus: int) -> list[int]:
     form, rank = reduced(matrix, modulus).rref()
     table = form.tolist()
     return [next(j for j, a in enumerate(table[r]) if a != 0) for r in range(rank)]
+
+
+def circuits_modulo(matrix: fmpz_mat, modulus: int) -> tuple[list[int], dict[int, list[int]]]:
+    """The pivot columns modulo a prime, and per other column the pivots that it combines."""
+    form, rank = reduced(matrix, modulus).rref()
+    table = form.tolist()
+    pivots = [next(j for j, a in enumerate(table[r]) if a != 0) for r in range(rank)]
+    free = sorted(set(range(matrix.ncols())) - set(pivots))
+    return pivots, {j: [p for p, row in zip(pivots, table, strict=False) if row[j] != 0]
+                    for j in free}
+
+
+def gcd(*numbers: fmpz) -> fmpz:
+    """The greatest common divisor, 0 for zeros alone."""
+    common = fmpz(0)
+    for a in numbers:
+        common = common.gcd(a)
+    return common
 
 
 def modular_rank(matrix: fmpz_mat) -> tuple[int, int]:

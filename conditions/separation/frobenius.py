@@ -18,6 +18,7 @@ from conditions.certificates import ExactKKT, Farkas, KKTEnclosure, SparseVector
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.nonnegative import SeparationProblem, nonnegative_minimizer
 from conditions.exact.numbers import to_float
+from conditions.exact.rank_one import TokenRows
 from conditions.exact.threads import one_blas_thread
 from conditions.exact.verified import Positions, VerifiedSolution, verify_support
 from conditions.selection import Features, Row, Selection, features
@@ -165,7 +166,7 @@ def solve_exactly(phi: Features) -> ExactSolution | Infeasible:
 
 
 @lru_cache(maxsize=64)
-def suggest_support(phi: Features) -> Suggestion | None:
+def suggest_support(phi: TokenRows) -> Suggestion | None:
     """A float guess of the support, or None where a row is zero. It proves nothing."""
     deltas, queries, targets = balanced_rows(phi)
     if not targets.all():

@@ -10,6 +10,7 @@ import numpy as np
 from flint import fmpz
 
 from conditions.dataset import FloatArray
+from conditions.exact.rank_one import TokenRows
 from conditions.exact.verified import FloatRows, Positions
 from conditions.selection import Features
 
@@ -21,8 +22,8 @@ _REACH = 200
 
 
 @lru_cache(maxsize=64)
-def float_rows(phi: Features) -> FloatRows:
-    """The features of *phi* as `FloatRows`. Cached."""
+def float_rows(phi: TokenRows) -> FloatRows:
+    """The rows of *phi* as `FloatRows`. Cached."""
     view = phi.dataset.floats
     if view.exact and view.moderate:
         return FloatRows(phi.float_differences, phi.float_queries,
@@ -49,7 +50,7 @@ def _scaled(table: list[list[fmpz]]) -> tuple[FloatArray, Positions]:
     return out, exponents
 
 
-def balanced_rows(phi: Features) -> tuple[FloatArray, FloatArray, FloatArray]:
+def balanced_rows(phi: TokenRows) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Float rows of norm about 1 and their targets; targets are 0 at zero rows.
 
     The targets carry the scale, so that the problem stays Att-SVM up to a factor. Where they

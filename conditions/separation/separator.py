@@ -6,8 +6,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz
 
 from conditions.dataset import FloatArray
-from conditions.exact.rank_one import RankOneRows
-from conditions.selection import Features
+from conditions.exact.rank_one import RankOneRows, TokenRows
 from conditions.separation.frobenius import suggest_support
 from conditions.separation.rows import balanced_rows
 
@@ -45,7 +44,7 @@ def _power_above(value: fmpq) -> fmpq:
     return power
 
 
-def short_separator(phi: Features) -> fmpq_mat | None:
+def short_separator(phi: TokenRows) -> fmpq_mat | None:
     """A short rational W with every margin at least 1, if floats can suggest one."""
     suggestion = suggest_support(phi)
     if suggestion is None:

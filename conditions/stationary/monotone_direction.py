@@ -8,8 +8,9 @@ Hypotheses
 Certificate
     `monotone_direction`.
 Decision procedure
-    It is enough to compare neighbouring score levels. The cone of those comparisons is decided
-    over Q (`conditions.stationary.cone`); D is rounded as far as it stays one.
+    It is enough to compare neighbouring score levels. A float D that makes all comparisons strict
+    is rounded and checked exactly. Failing that, the cone of the comparisons is decided over Q
+    (`conditions.stationary.cone`); D is rounded as far as it stays one.
 Reference
     docs/theory.md, section 5, S2.
 """
@@ -20,7 +21,9 @@ import itertools
 
 from conditions.certificates import MonotoneDirection
 from conditions.dataset import AttentionDataset
+from conditions.exact.rank_one import TokenRows
 from conditions.selection import score_order
+from conditions.separation.separator import short_separator
 from conditions.stationary.cone import Cancelling, Pair, decide_cone
 
 
@@ -49,6 +52,9 @@ def proof(dataset: AttentionDataset) -> MonotoneDirection | None:
     pairs = comparisons(dataset)
     if not pairs:
         return None
+    strict = short_separator(TokenRows(dataset, pairs))
+    if strict is not None:
+        return MonotoneDirection(tuple(map(tuple, strict.tolist())), pairs[0])
     found = decide_cone(dataset, pairs)
     if isinstance(found, Cancelling):
         return None
