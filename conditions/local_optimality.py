@@ -50,12 +50,12 @@ def decide(dataset: AttentionDataset, selection: Selection) -> Verdict:
         return proved(CONDITION, Status.FAILS, outcome.certificate,
                       f"support index ({i},{t}) scores at least as high as selected token "
                       f"{phi.selection[i]}; {len(violating)} such", selection=phi.selection,
-                      number=f"{len(violating)} rivals support")
+                      number=f"{len(violating)} of {len(better)} rivals")
     pair = primal_dual(outcome, better) if isinstance(outcome, EnclosedSolution) else None
     return proved(CONDITION, Status.HOLDS, pair or outcome.certificate,
                   f"all {len(better)} rejected tokens that score at least as high are off the "
                   f"support" if better else "no rejected token scores as high",
-                  selection=phi.selection, number=f"{len(better)} rivals, 0 support")
+                  selection=phi.selection, number=f"0 of {len(better)} rivals")
 
 
 def primal_dual(solution: EnclosedSolution, excluded: tuple[Row, ...]) -> PrimalDual | None:

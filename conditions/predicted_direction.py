@@ -40,4 +40,4 @@ def decide(dataset: AttentionDataset, selection: Selection, W: FloatArray, loss:
     value = correlation(W, outcome.float_W)
     return undecided(CONDITION, f"observed: correlation 1 − {1 - value:.3g} with W^mm at "
                      f"‖W‖ = {np.linalg.norm(W):.6g}", observed=True, selection=selection,
-                     loss=loss, number=f"1 − corr = {1 - value:.2g}")
+                     loss=loss, number=f"1 − corr {1 - value:.2g}")

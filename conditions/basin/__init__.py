@@ -105,7 +105,7 @@ def decide(dataset: AttentionDataset, selection: Selection, W: Any, rule: str, s
         return proved(CONDITION, Status.HOLDS, certificate,
                       f"the {how} conditions hold at ‖W‖ = {size:.6g}, clock "
                       f"{to_float(certificate.clock):.6g}: descent converges to W^mm",
-                      selection=phi.selection, loss=loss, number=f"basin at ‖W‖ = {size:.4g}")
+                      selection=phi.selection, loss=loss, number=f"‖W‖ = {size:.4g}")
     if other_ratio < ratio:
         binding = other_binding
     return _open(question, f"{_MEANING[binding]} (condition {binding}) at ‖W‖ = {size:.6g}; "

@@ -130,6 +130,17 @@ def test_logarithm_of_zero_is_undetermined():
         Interval(0, 1, 0, BITS).log()
 
 
+def test_exponentials_of_anything():
+    far = Interval(1, 1, 10**30, BITS)
+    assert (-far).exp().below(Interval(1, 1, -10**29, BITS)) and (-far).exp().lo == 0
+    assert (far * Interval(-1, 0, 0, BITS)).exp().at_most(Interval.of(1, BITS) + Fraction(1, 2**70))
+    with pytest.raises(Undetermined):
+        far.exp()
+    # e^-(2^99) is below 2^-(2^99) and above 2^-(2^100).
+    x = Interval(-1, -1, 99, BITS).exp()
+    assert x.below(Interval(1, 1, -2**99, BITS)) and Interval(1, 1, -2**100, BITS).below(x)
+
+
 def test_wide_exponentials_keep_their_ends():
     x = Interval(-10**6, 3, 0, BITS).exp()
     assert x.lo >= 0 and Interval.of(20, BITS).below(x.top) and x.top.below(21)

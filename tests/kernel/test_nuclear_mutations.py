@@ -63,7 +63,7 @@ NUCLEAR_TARGETED = [
     ("nuclear_unique", (*C, "Q", 1, 0), "1/100", "SECOND_OPTIMUM"),
     ("nuclear_unique", (*C, "multipliers", 0, 2), "1/24", "NOT_DEFINITE"),
     ("nuclear_unique", (*C, "multipliers", 0, 2), "1/26", "SECOND_OPTIMUM"),
-    ("nuclear_unique", (*C, "near"), [], "DEGENERATE"),
+    ("nuclear_unique", (*C, "near"), [], "EMPTY"),
     ("nuclear_unique", (*C, "near"), [[0, 2]], "DEGENERATE"),
     ("nuclear_unique", (*C, "near"), [[0, 1], [1, 1]], "DEGENERATE"),
     ("nuclear_unique", (*C, "near"), [[0, 1], [0, 2]], "NOT_DEFINITE"),

@@ -14,6 +14,10 @@ from math import isqrt
 from .numbers import Enclosure, exp_enclosure, log_bounds, shift_down, shift_up
 
 
+_FARTHEST = 100
+"""Exponentials are enclosed up to 2^100 in size of the argument."""
+
+
 class Undetermined(ArithmeticError):  # noqa: N818 - what the operation is
     """An operation at an interval with a point where it is undefined."""
 
@@ -111,7 +115,18 @@ class Interval:
                         (self.exponent - shift) // 2, self.bits)
 
     def exp(self) -> Interval:
-        """e^x. The ends are first rounded to 2^-(bits+16), which changes e^x by as little."""
+        """e^x. The ends are first rounded to 2^-(bits+16), which changes e^x by as little.
+
+        It is 0 to 2^-(2^100) below -2^100, and undetermined above 2^100.
+        """
+        far = 1 << max(_FARTHEST - self.exponent, 0)
+        if self.hi >= far:
+            raise Undetermined("an exponential may be beyond all bounds")
+        if self.hi <= -far:
+            return Interval(0, 1, -(1 << _FARTHEST), self.bits)
+        if self.lo <= -far:
+            return Interval(0, 1, 0, self.bits) * Interval(self.hi, self.hi, self.exponent,
+                                                           self.bits).exp()
         unit = self.bits + 16
         lo, hi = self.ends(unit)
         low = exp_enclosure(Fraction(lo, 1 << unit), self.bits)

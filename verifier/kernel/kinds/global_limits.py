@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from ..claim import ENCLOSED, Claim, Proved
 from ..data import Features, Index, Vector
-from ..intervals import Interval, total
+from ..intervals import Interval, Undetermined, total
 from ..linear import dot
 from ..numbers import common_denominator, integers
 from ..reading import Node
@@ -161,7 +161,10 @@ def _demand_excess(claim: Claim, features: Features, margins: Mapping[Index, Int
     for i, scores in enumerate(claim.dataset.scores):
         best = features.selection[i]
         gaps = {(i, t): scores[best] - score for t, score in enumerate(scores) if t != best}
-        e = {row: _decay(margins[row]) for row in gaps}
+        try:
+            e = {row: _decay(margins[row]) for row in gaps}
+        except Undetermined:
+            raise node.refuse(Code.EXCESS_TOO_LARGE, f"sample {i} is far from opt") from None
         deficit = (total((e[row] * gap for row, gap in gaps.items()), bits)
                    / (1 + total(e.values(), bits))).top
         steep = slope(claim.loss, Interval.of(scores[best], bits))

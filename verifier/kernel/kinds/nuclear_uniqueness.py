@@ -67,6 +67,8 @@ def nuclear_uniqueness(claim: Claim, node: Node) -> Proved:
 def _check_distinct(claim: Claim, near: list[Index], multipliers: Multipliers,
                     node: Node) -> None:
     """No two rows of `near` have the same feature, and all multipliers are on them."""
+    if not near:
+        raise node.refuse(Code.EMPTY, "at least one row is near")
     if len({claim.features.key(row) for row in near}) != len(near):
         raise node.refuse(Code.DEGENERATE, "two rows have the same feature")
     if not set(multipliers.weights) <= set(near):
