@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
 from conditions.dataset import AttentionDataset
 from conditions.selection import Features
@@ -29,17 +29,17 @@ def gradient_terms(dataset: AttentionDataset) -> dict[fmpq, fmpq_mat]:
 def margin_terms(phi: Features) -> Iterator[dict[fmpq, fmpq]]:
     """{f: ⟨φ, M_f⟩} for one row φ of *phi* after the other, exact.
 
-    ⟨δqᵀ, g zᵀ⟩ = (δ·g)(q·z), so two products of integer matrices serve all rows.
+    ⟨δqᵀ, g zᵀ⟩ = (δ·g)(q·z): d-vectors suffice, no d × d matrix is formed.
     """
     pulls = _pulls(phi.dataset)
     pull, denominator = fmpq_mat([g.entries() for _, g in pulls]).numer_denom()
     integers = phi.dataset.integers
-    left = (phi.differences * pull.transpose()).tolist()
     right = (integers.queries * integers.queries.transpose()).tolist()
     scale = phi.scale * integers.query_scale * denominator
-    for row, (i, _) in zip(left, phi.rows, strict=True):
+    for (i, _), delta in zip(phi.rows, phi.differences.tolist(), strict=True):
         terms: dict[fmpq, fmpq] = {}
-        for (f, _), a, b in zip(pulls, row, right[i], strict=True):
+        left = (pull * fmpz_mat(len(delta), 1, delta)).entries()
+        for (f, _), a, b in zip(pulls, left, right[i], strict=True):
             terms[f] = terms.get(f, fmpq(0)) + fmpq(a * b, scale)
         yield terms
 

@@ -10,7 +10,7 @@ Certificate
 Decision procedure
     `conditions.separation.nuclear`: an interior point method and, for narrow intervals, Newton's
     method on the KKT equations suggest factors and multipliers, which are rounded to rationals
-    that are feasible exactly. Undecided only where the data leave the range of floats.
+    that are feasible exactly. Undecided only beyond the limits of the float solver.
 Reference
     arXiv 2308.16898 v1, (Att-SVM⋆) and Theorem 2; docs/theory/nuclear.md.
 """
@@ -25,6 +25,7 @@ from conditions.graphs import cycle_certificate
 from conditions.selection import Selection, check_selection
 from conditions.separation.frobenius import Infeasible
 from conditions.separation.nuclear import ACCURACY, solve
+from conditions.separation.nuclear_frame import LIMITS
 from conditions.verdict import Status, Verdict, proved, undecided
 
 CONDITION = "nuclear_margin"
@@ -41,8 +42,7 @@ def decide(dataset: AttentionDataset, selection: Selection, accuracy: float = AC
         raise InvalidInput("accuracy", accuracy, "must lie between 1e-300 and 1", "try 1e-6")
     outcome = solve(dataset, selection, accuracy)
     if outcome is None:
-        return undecided(CONDITION, "the sizes of the features leave the range of the float "
-                         "solver", selection=selection)
+        return undecided(CONDITION, LIMITS, selection=selection)
     if isinstance(outcome, Infeasible):
         return no_separator(CONDITION, dataset, outcome)
     certificate = outcome.certificate

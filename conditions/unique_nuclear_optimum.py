@@ -22,6 +22,7 @@ from conditions.nuclear_margin import no_separator
 from conditions.selection import Selection, check_selection
 from conditions.separation.frobenius import Infeasible
 from conditions.separation.nuclear import solve
+from conditions.separation.nuclear_frame import LIMITS
 from conditions.separation.nuclear_optima import two_optima
 from conditions.separation.nuclear_uniqueness import uniqueness
 from conditions.verdict import Status, Verdict, proved, undecided
@@ -37,8 +38,7 @@ def decide(dataset: AttentionDataset, selection: Selection) -> Verdict:
     for accuracy in _ACCURACIES:
         outcome = solve(dataset, selection, accuracy)
         if outcome is None:
-            return undecided(CONDITION, "the sizes of the features leave the range of the float "
-                             "solver", selection=selection)
+            return undecided(CONDITION, LIMITS, selection=selection)
         if isinstance(outcome, Infeasible):
             return no_separator(CONDITION, dataset, outcome)
         certificate = uniqueness(outcome)

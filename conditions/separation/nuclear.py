@@ -95,7 +95,7 @@ def solve(dataset: AttentionDataset, selection: Selection,
           accuracy: float = ACCURACY) -> NuclearSolution | Infeasible | None:
     """A bracket of relative width *accuracy* or near it, or a proof of infeasibility. Cached.
 
-    The bracket is proved whatever its width is; None where the data leave the range of floats.
+    The bracket is proved whatever its width is; None beyond the limits of `nuclear_frame`.
     """
     return _solve(features(dataset, selection), accuracy)
 

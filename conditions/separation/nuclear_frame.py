@@ -13,7 +13,11 @@ from conditions.selection import Features
 from conditions.separation.rows import float_rows
 
 _NULL = 1e-12
-_REACH, _RANGE = 400, 60
+_REACH, _RANGE, _MOST_ROWS = 400, 60, 5000
+
+LIMITS = (f"the float solver takes at most {_MOST_ROWS:,} features, of sizes within "
+          f"2^{_RANGE} of each other")
+"""What a frame asks of the features, for the reason of a verdict."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,9 @@ def _basis(rows: FloatArray) -> FloatArray:
 
 
 def frame(phi: Features) -> Frame | None:
-    """The frame of *phi*; None where a row is zero or sizes range too far for floats."""
+    """The frame of *phi*; None where a row is zero or `LIMITS` are not kept."""
+    if len(phi) > _MOST_ROWS:
+        return None
     rows = float_rows(phi)
     left, right = (np.linalg.norm(factor, axis=1) for factor in (rows.deltas, rows.queries))
     if not left.all() or not right.all():

@@ -94,7 +94,7 @@ def _root_above(value: fmpq, bits: int) -> fmpq:
 def contracting_multipliers(phi: Features, weights: dict[int, fmpq],
                             bits: int) -> Multipliers | None:
     """*weights* ≥ 0 shrunk as little as makes ‖Σ λφ‖_op ≤ 1, and rounded to about *bits* bits."""
-    positive = {k: w for k, w in weights.items() if w > 0}
+    positive = {k: w for k, w in sorted(weights.items()) if w > 0}
     if not positive:
         return None
     grid = power_of_two(exponent_above(max(positive.values())) - bits)

@@ -8,7 +8,7 @@ the first sample has the sign +, for (−k)(−q)ᵀ = kqᵀ.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
@@ -41,52 +41,47 @@ class Exhausted:
 
 def decide_rank_one(phi: Features) -> RankOnePair | RankOneInfeasible | Exhausted:
     """A pair, a tree of refutations that covers all signs, or what ran out."""
-    search = _Search(phi)
-    found = search.explore([])
-    if found is not None:
-        return found
-    if len(search.nodes) >= MOST_NODES:
-        return Exhausted(len(search.nodes))
-    return RankOneInfeasible(tuple(search.nodes))
+    return _Search(phi).run()
 
 
-@dataclass
 class _Search:
-    phi: Features
-    nodes: list[SignNode] = field(default_factory=list)
+    """The tree over the signs of samples 0, 1, …, walked in preorder."""
 
-    def __post_init__(self) -> None:
-        self.differences = self.phi.differences.tolist()
-        self.queries = self.phi.dataset.integers.queries.tolist()
-        self.rows_of: list[list[int]] = [[] for _ in range(self.phi.dataset.n)]
-        for k, (i, _) in enumerate(self.phi.rows):
+    def __init__(self, phi: Features) -> None:
+        self.phi = phi
+        self.nodes: list[SignNode] = []
+        self.differences = phi.differences.tolist()
+        self.queries = phi.dataset.integers.queries.tolist()
+        self.rows_of: list[list[int]] = [[] for _ in range(phi.dataset.n)]
+        for k, (i, _) in enumerate(phi.rows):
             self.rows_of[i].append(k)
 
-    def explore(self, signs: list[int]) -> RankOnePair | None:
-        """A pair below the vertex where samples 0, 1, … have *signs*; else its nodes, in order."""
-        if len(self.nodes) >= MOST_NODES:
-            return None
-        k = q = None
-        if signs:
-            rows = [(p, s) for i, s in enumerate(signs) for p in self.rows_of[i]]
-            k = positive_vector([[s * a for a in self.differences[p]] for p, s in rows])
-            if isinstance(k, dict):
-                self.nodes.append(OppositeRows(tuple(
-                    (*self.phi.rows[rows[j][0]], x) for j, x in k.items())))
-                return None
-            q = positive_vector([[s * a for a in self.queries[i]] for i, s in enumerate(signs)])
-            if isinstance(q, dict):
-                self.nodes.append(OppositeQueries(tuple(q.items())))
-                return None
-        if len(signs) == len(self.queries):
-            assert k is not None and q is not None
-            return self._scaled(k, q)
-        self.nodes.append(len(signs))
-        for sign in (1, -1) if signs else (1,):
-            found = self.explore([*signs, sign])
-            if found is not None:
+    def run(self) -> RankOnePair | RankOneInfeasible | Exhausted:
+        """See `decide_rank_one`."""
+        self.nodes.append(0)
+        waiting: list[tuple[int, ...]] = [(1,)]
+        while waiting:
+            if len(self.nodes) >= MOST_NODES:
+                return Exhausted(len(self.nodes))
+            signs = waiting.pop()
+            found = self._vertex(signs)
+            if isinstance(found, RankOnePair):
                 return found
-        return None
+            self.nodes.append(found)
+            if isinstance(found, int):
+                waiting += [(*signs, -1), (*signs, 1)]
+        return RankOneInfeasible(tuple(self.nodes))
+
+    def _vertex(self, signs: tuple[int, ...]) -> RankOnePair | SignNode:
+        """What refutes *signs*, or the next sample, or, if there is none, the pair."""
+        rows = [(p, s) for i, s in enumerate(signs) for p in self.rows_of[i]]
+        k = positive_vector([[s * a for a in self.differences[p]] for p, s in rows])
+        if isinstance(k, dict):
+            return OppositeRows(tuple((*self.phi.rows[rows[j][0]], x) for j, x in k.items()))
+        q = positive_vector([[s * a for a in self.queries[i]] for i, s in enumerate(signs)])
+        if isinstance(q, dict):
+            return OppositeQueries(tuple(q.items()))
+        return len(signs) if len(signs) < len(self.queries) else self._scaled(k, q)
 
     def _scaled(self, k: fmpq_mat, q: fmpq_mat) -> RankOnePair:
         least = min(self.phi.margins(k * q.transpose()))

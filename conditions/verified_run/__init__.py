@@ -7,7 +7,7 @@ Hypotheses
     Att-SVM(α) feasible and α locally optimal, for the α of the verdict: the tokens of largest
     logit where the run was last tested. Undecided for any other α; never fails.
 Certificate
-    `verified_run` (holds), which holds a `basin_isotropic` or `basin_residual`.
+    `verified_run` (holds), with the certificate of a basin inside.
 Decision procedure
     A run of 64 bits finds a number of steps after which the basin conditions pass, and the
     precision that an enclosure asks for. Then the same steps in ball arithmetic from W(0), and the

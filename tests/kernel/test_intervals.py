@@ -136,6 +136,7 @@ def test_exponentials_of_anything():
     assert (far * Interval(-1, 0, 0, BITS)).exp().at_most(Interval.of(1, BITS) + Fraction(1, 2**70))
     with pytest.raises(Undetermined):
         far.exp()
+    assert Interval(1, 1, -10**30, BITS).exp().below(Fraction(2**70 + 1, 2**70))
     # e^-(2^99) is below 2^-(2^99) and above 2^-(2^100).
     x = Interval(-1, -1, 99, BITS).exp()
     assert x.below(Interval(1, 1, -2**99, BITS)) and Interval(1, 1, -2**100, BITS).below(x)

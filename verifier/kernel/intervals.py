@@ -13,7 +13,6 @@ from math import isqrt
 
 from .numbers import Enclosure, exp_enclosure, log_bounds, shift_down, shift_up
 
-
 _FARTHEST = 100
 """Exponentials are enclosed up to 2^100 in size of the argument."""
 
@@ -119,12 +118,13 @@ class Interval:
 
         It is 0 to 2^-(2^100) below -2^100, and undetermined above 2^100.
         """
-        far = 1 << max(_FARTHEST - self.exponent, 0)
-        if self.hi >= far:
+        far_lo, far_hi = (end.bit_length() + self.exponent > _FARTHEST
+                          for end in (self.lo, self.hi))
+        if far_hi and self.hi > 0:
             raise Undetermined("an exponential may be beyond all bounds")
-        if self.hi <= -far:
+        if far_hi and self.hi < 0:
             return Interval(0, 1, -(1 << _FARTHEST), self.bits)
-        if self.lo <= -far:
+        if far_lo and self.lo < 0:
             return Interval(0, 1, 0, self.bits) * Interval(self.hi, self.hi, self.exponent,
                                                            self.bits).exp()
         unit = self.bits + 16
