@@ -1,13 +1,16 @@
 """Does this run converge in direction to W^mm_α?
 
 Statement
-    The recorded run converges in direction to W^mm_α, α the tokens it selects.
+    The recorded run converges in direction to W^mm_α, α the tokens it selects; a run on K and Q to
+    the solutions of least nuclear norm.
 Hypotheses
     Att-SVM(α) feasible; the theorems that predict it ask for more.
 Certificate
     None: the correlation of the last iterate with W^mm_α is an observation.
 Decision procedure
-    corr = ⟨W, W^mm⟩/(‖W‖‖W^mm‖) in float64, evidence `observed`; always undecided.
+    corr = ⟨W, W^mm⟩/(‖W‖‖W^mm‖) in float64; for K and Q, where the optimum need not be unique, also
+    ‖W‖_* over its least margin, against the certified optimum. Evidence `observed`; always
+    undecided.
 Reference
     arXiv 2308.16898 v1, Theorems 4, 6 and 7, section 3.2.
 """
@@ -17,11 +20,15 @@ from __future__ import annotations
 import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
+from conditions.exact.numbers import to_float
 from conditions.selection import Selection, check_selection
+from conditions.separation import nuclear
 from conditions.separation.frobenius import Infeasible, solve
 from conditions.verdict import Verdict, undecided
 
 CONDITION = "predicted_direction"
+
+_NOWHERE = "Att-SVM of the tokens selected is infeasible, so no direction is predicted"
 
 
 def correlation(W: FloatArray, direction: FloatArray) -> float:
@@ -35,9 +42,29 @@ def decide(dataset: AttentionDataset, selection: Selection, W: FloatArray, loss:
     selection = check_selection(dataset, selection)
     outcome = solve(dataset, selection)
     if isinstance(outcome, Infeasible):
-        return undecided(CONDITION, "Att-SVM of the tokens selected is infeasible, so no direction "
-                         "is predicted", selection=selection, loss=loss)
+        return undecided(CONDITION, _NOWHERE, selection=selection, loss=loss)
     value = correlation(W, outcome.float_W)
     return undecided(CONDITION, f"observed: correlation 1 − {1 - value:.3g} with W^mm at "
                      f"‖W‖ = {np.linalg.norm(W):.6g}", observed=True, selection=selection,
                      loss=loss, number=f"1 − corr {1 - value:.2g}")
+
+
+def decide_factored(dataset: AttentionDataset, selection: Selection, W: FloatArray,
+                    loss: str) -> Verdict:
+    """Compare the product *W* = KQᵀ (d, d) of a run on K and Q with the least nuclear norm."""
+    selection = check_selection(dataset, selection)
+    optimum = nuclear.solve(dataset, selection)
+    if optimum is None or isinstance(optimum, Infeasible):
+        reason = _NOWHERE if optimum else "the nuclear norm problem is beyond the float solver"
+        return undecided(CONDITION, reason, selection=selection, loss=loss)
+    phi = optimum.features
+    least = float(((phi.float_differences @ W) * phi.float_queries).sum(axis=1).min())
+    if least <= 0:
+        return undecided(CONDITION, "observed: the last iterate does not separate the tokens it "
+                         "selects yet", observed=True, selection=selection, loss=loss)
+    excess = float(np.linalg.norm(W, "nuc")) / least / to_float(optimum.upper) - 1
+    value = correlation(W, optimum.float_W)
+    return undecided(CONDITION, f"observed: ‖W‖_* over its least margin exceeds the certified "
+                     f"optimum by {excess:.3g} of it; correlation 1 − {1 - value:.3g} with one "
+                     f"optimum at ‖W‖ = {np.linalg.norm(W):.6g}", observed=True,
+                     selection=selection, loss=loss, number=f"1 − corr {1 - value:.2g}")

@@ -15,18 +15,21 @@ from conditions import (
     first_step_separates,
     full_rank,
     local_optimality,
+    low_rank_feasibility,
     no_flat_sample,
     no_stationary_point,
     nonnegative_features,
+    nuclear_margin,
     predicted_direction,
     rank_bound,
     support_indices,
+    unique_nuclear_optimum,
     unique_optimum,
 )
 from conditions.dataset import AttentionDataset
 from conditions.exact.numbers import number_to_json
 from conditions.selection import Selection, check_selection, optimal_selection
-from conditions.verdict import Verdict, undecided
+from conditions.verdict import Verdict
 from verifier.descent import FactoredRun, Run, descend
 from verifier.limits import limits
 
@@ -98,7 +101,8 @@ def certify(dataset: AttentionDataset, *, source: str = "", selection: str | Sel
     selection: ``"opt"``, ``"gd"`` (the tokens the run selects) or explicit token indices; the
     conditions about a selection are decided for it. parameterization, loss, rule, step,
     iterations, start: those of `verifier.descent.descend`; ``start`` None means W(0) = 0.
-    ``iterations`` 0 skips the run. Of a run on K and Q nothing is proved (`verifier.limits`).
+    ``iterations`` 0 skips the run. A run on K and Q adds the nuclear norm geometry of the
+    tokens it selects; of its limit nothing is proved (`verifier.limits`).
     seconds: how long the run may be continued until its limit is proved (`verifier.limits`).
     progress: show a bar on stderr when the run takes more than a second. Raises ``InvalidInput``.
     """
@@ -131,15 +135,17 @@ def _decide(dataset: AttentionDataset, selection: Selection, loss: str,
             yield about_selection.decide(dataset, run.selected)
     for about_loss in ABOUT_LOSS:
         yield about_loss.decide(dataset, loss)
+    if isinstance(run, FactoredRun):
+        yield from _factored(dataset, run)
+    elif run is not None:
+        yield predicted_direction.decide(dataset, run.selected, run.final, run.loss)
     if run is not None:
-        yield _prediction(dataset, run)
         yield from limits(dataset, run, seconds)
 
 
-def _prediction(dataset: AttentionDataset, run: Run) -> Verdict:
-    if isinstance(run, FactoredRun):
-        return undecided(predicted_direction.CONDITION,
-                         "the run is descent on K and Q; the direction predicted for it is a "
-                         "solution of least nuclear norm, not W^mm, and is not compared",
-                         selection=run.selected, loss=run.loss)
-    return predicted_direction.decide(dataset, run.selected, run.final, run.loss)
+def _factored(dataset: AttentionDataset, run: FactoredRun) -> Iterator[Verdict]:
+    """The geometry of K and Q for the tokens that the run selects."""
+    yield nuclear_margin.decide(dataset, run.selected)
+    yield unique_nuclear_optimum.decide(dataset, run.selected)
+    yield low_rank_feasibility.decide(dataset, run.selected, min(run.final_K.shape[1], dataset.d))
+    yield predicted_direction.decide_factored(dataset, run.selected, run.final, run.loss)

@@ -60,7 +60,7 @@ def _table(*, wide: bool, header: bool) -> Table:
     """A table whose columns line up with those of the others."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=header,
                   header_style="bold")
-    for name, width in (("condition", 21), ("status", 9), ("evidence", 8), ("figure", 17),
+    for name, width in (("condition", 22), ("status", 9), ("evidence", 8), ("figure", 16),
                         ("witness", 21)):
         table.add_column(name, width=width, overflow="fold")
     if wide:
