@@ -95,7 +95,7 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
 def certify(dataset: AttentionDataset, *, source: str = "", selection: str | Selection = "opt",
             parameterization: str = "W", loss: str = "logistic", rule: str = "normalized",
             step: float = 0.1, iterations: int = 2000, start: Any = None, seconds: float = 30.0,
-            progress: bool = False) -> Report:
+            from_start: bool = False, progress: bool = False) -> Report:
     """Decide every condition of *dataset*, run gradient descent, and compare.
 
     selection: ``"opt"``, ``"gd"`` (the tokens the run selects) or explicit token indices; the
@@ -103,7 +103,8 @@ def certify(dataset: AttentionDataset, *, source: str = "", selection: str | Sel
     iterations, start: those of `verifier.descent.descend`; ``start`` None means W(0) = 0.
     ``iterations`` 0 skips the run. A run on K and Q adds the nuclear norm geometry of the
     tokens it selects; of its limit nothing is proved (`verifier.limits`).
-    seconds: how long the run may be continued until its limit is proved (`verifier.limits`).
+    seconds: how long the run may be continued until its limit is proved (`verifier.limits`);
+    from_start: also prove the limit of exact descent from the start itself, for small data.
     progress: show a bar on stderr when the run takes more than a second. Raises ``InvalidInput``.
     """
     run = None
@@ -117,14 +118,15 @@ def certify(dataset: AttentionDataset, *, source: str = "", selection: str | Sel
         named.append(("given", check_selection(dataset, selection)))
     if selection == "gd" and run is not None:
         named.append(("selected by the run", run.selected))
-    verdicts = tuple(_decide(dataset, named[0][1], loss, run, seconds))
+    verdicts = (*_decide(dataset, named[0][1], loss, run),
+                *(() if run is None else limits(dataset, run, seconds, from_start)))
     if run is not None and run.selected != named[0][1]:
         named.append(("selected by the run", run.selected))
     return Report(dataset, source, verdicts, tuple(named), run)
 
 
 def _decide(dataset: AttentionDataset, selection: Selection, loss: str,
-            run: Run | None, seconds: float) -> Iterator[Verdict]:
+            run: Run | None) -> Iterator[Verdict]:
     for about_dataset in ABOUT_DATASET:
         yield about_dataset.decide(dataset)
     for about_selection in ABOUT_SELECTION:
@@ -139,8 +141,6 @@ def _decide(dataset: AttentionDataset, selection: Selection, loss: str,
         yield from _factored(dataset, run)
     elif run is not None:
         yield predicted_direction.decide(dataset, run.selected, run.final, run.loss)
-    if run is not None:
-        yield from limits(dataset, run, seconds)
 
 
 def _factored(dataset: AttentionDataset, run: FactoredRun) -> Iterator[Verdict]:

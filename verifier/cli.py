@@ -58,6 +58,9 @@ def certify_command(
         start: Start = "zero",
         seconds: Annotated[float, typer.Option(
             help="How long the run may be continued until its limit is proved.")] = 30.0,
+        from_start: Annotated[bool, typer.Option(
+            "--from-start", help="Also prove the limit of exact descent from W(0), for small "
+            "data, by repeating the run in enclosures.")] = False,
         json: Annotated[Path | None, typer.Option(help="Write the certificate here.")] = None,
         ) -> None:
     """Decide every condition of a dataset, run descent on it, report and certify."""
@@ -65,7 +68,7 @@ def certify_command(
     report = certify(dataset, source=_source(data, trial), selection=_selection(selection),
                      parameterization=parameterization, loss=loss, rule=rule, step=step,
                      iterations=iterations, start=_start(start, data, trial, parameterization),
-                     seconds=seconds, progress=True)
+                     seconds=seconds, from_start=from_start, progress=True)
     if json is not None:
         io.write_atomically(json, report.certificate_text())
     print_report(report)

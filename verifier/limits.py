@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from conditions import basin, low_norm_limit, selection_trap
+from conditions import basin, low_norm_limit, selection_trap, verified_run
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.numbers import round_dyadic
 from conditions.selection import optimal_selection
@@ -20,12 +20,15 @@ from verifier.descent import FactoredRun, Outcome, Run, descend
 _FIRST_BLOCK = 125
 
 
-def limits(dataset: AttentionDataset, run: Run, seconds: float) -> Iterator[Verdict]:
+def limits(dataset: AttentionDataset, run: Run, seconds: float,
+           from_start: bool = False) -> Iterator[Verdict]:
     """What can be proved about the limit of descent from the iterates of *run*.
 
     The basin is tried at the final iterate, then the run is continued with its own rule and
     step, doubling, until a basin holds or *seconds* are over. The low-norm limit and the trap are
     about plain GD: with the run's step if it is plain, else with step 1/β, which they say.
+    *from_start*: also repeat the run in enclosures from its exact start, so that the limit is
+    that of exact descent from W(0) and not only from a recorded iterate; for small data.
     All of them are about descent on W and on the loss alone: for a run on K and Q, or with
     a penalty, the basin is undecided and says so.
     """
@@ -36,6 +39,9 @@ def limits(dataset: AttentionDataset, run: Run, seconds: float) -> Iterator[Verd
                         selection=run.selected, loss=run.loss)
         return
     yield _basin(dataset, run, seconds)
+    if from_start:
+        yield verified_run.decide(dataset, run.start, run.rule, run.step, run.loss,
+                                  seconds=seconds)
     plain = run.rule == "plain"
     if not plain and (run.selected != optimal_selection(dataset)
                       or not within_range(dataset, run.loss)):
