@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conditions import AttentionDataset
+from conditions import AttentionDataset, Evidence
 from conditions.errors import InvalidInput
 from conditions.predicted_direction import correlation
 from verifier import io
@@ -412,16 +412,21 @@ def test_bad_settings_are_refused(settings, name):
 # Reports and commands -----------------------------------------------------------------------
 
 
-def test_nothing_is_claimed_of_the_limit_of_a_run_on_K_and_Q():
+def test_the_limit_of_a_run_on_K_and_Q_is_only_observed():
     report = certify(TRIALS[0], selection="gd", parameterization="KQ", start=STARTS[0])
     verdicts = {v.condition: v for v in report.verdicts}
     assert verdicts["feasibility"].holds and verdicts["full_rank"].holds
-    for name in ("predicted_direction", "basin"):
-        assert verdicts[name].undecided and verdicts[name].evidence is None
-        assert "descent on K and Q" in verdicts[name].reason
+    assert verdicts["basin"].undecided and verdicts["basin"].evidence is None
+    assert "descent on K and Q" in verdicts["basin"].reason
+    predicted = verdicts["predicted_direction"]
+    assert predicted.undecided and predicted.evidence is Evidence.OBSERVED
+    assert "least margin exceeds the certified optimum" in predicted.reason
+    for name in ("nuclear_margin", "unique_nuclear_optimum", "low_rank_feasibility"):
+        assert verdicts[name].holds and verdicts[name].selection == report.run.selected
     assert not {"low_norm_limit", "selection_trap", "limit_from_start"} & set(verdicts)
     result = check_text(report.certificate_text())
-    assert result.accepted and result.counts["undecided"] == 2
+    assert result.accepted
+    assert result.counts["undecided"] == 1 and result.counts["observed"] == 1
 
 
 def test_nor_of_a_run_with_a_penalty():

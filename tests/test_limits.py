@@ -82,3 +82,14 @@ def test_plain_runs_keep_their_own_step():
     low = verdict["low_norm_limit"]
     assert low.holds
     assert low.certificate.step == fmpq(1, 4)
+
+
+@pytest.mark.parametrize(("start", "limit"), [
+    ([[0.0, 0.0], [0.0, 0.0]], (0, 0)), ([[20.0, 0.0], [0.0, 0.0]], (0, 1))])
+def test_the_limit_from_the_exact_start(start, limit):
+    run = descend(TWO, start=np.array(start), iterations=100)
+    verdict = {v.condition: v for v in limits(TWO, run, 20.0, from_start=True)}
+    assert verdict["limit_from_start"].holds
+    assert verdict["limit_from_start"].selection == limit
+    text = Report(TWO, "", tuple(verdict.values()), (), run).certificate_text()
+    assert check_text(text).accepted
