@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from conditions.certificates import FirstStepMargins, FirstStepViolation
 from conditions.dataset import AttentionDataset
-from conditions.gradient_at_zero import margin_terms
-from conditions.losses import MAX_PRECISION, check_loss, sign
+from conditions.gradient_at_zero import margin_signs
+from conditions.losses import MAX_PRECISION, check_loss
 from conditions.selection import features, optimal_selection
 from conditions.unique_optimum import tie
 from conditions.verdict import Evidence, Status, Verdict, proved, undecided
@@ -40,8 +40,7 @@ def decide(dataset: AttentionDataset, loss: str) -> Verdict:
     exact = loss == "correlation"
     most = 64
     open_rows = []
-    for row, terms in zip(phi.rows, margin_terms(phi), strict=True):
-        shown = sign(loss, terms)
+    for row, shown in zip(phi.rows, margin_signs(phi, loss), strict=True):
         if shown is None:
             open_rows.append(row)
             continue

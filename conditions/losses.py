@@ -70,7 +70,7 @@ def sign(loss: str, terms: Terms) -> tuple[int, int] | None:
             total = arb(0)
             size = arb(0)
             for f, c in terms.items():
-                term = arb(c) * _weight(loss, f, precision)
+                term = arb(c) * weight(loss, f, precision)
                 total += term
                 size += abs(term)
             if abs(total) > size * arb(2) ** (8 - precision):
@@ -79,8 +79,8 @@ def sign(loss: str, terms: Terms) -> tuple[int, int] | None:
 
 
 @lru_cache(maxsize=4096)
-def _weight(loss: str, f: fmpq, precision: int) -> arb:
-    """|ℓ'(f)| to about *precision* bits, however large f is."""
+def weight(loss: str, f: fmpq, precision: int) -> arb:
+    """|ℓ'(f)| in a ball of about *precision* bits, however large f is."""
     with ctx.workprec(precision + int(abs(f).ceil()).bit_length() + 16):
         return (-arb(f)).exp() if loss == "exponential" else 1 / (1 + arb(f).exp())
 

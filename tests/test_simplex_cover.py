@@ -210,3 +210,8 @@ def test_random_integer_datasets_are_decided():
         if verdict.undecided:
             assert all(name in verdict.reason for name in ("S1", "S2", "S3", "S4", "S5"))
     assert decided >= 57
+
+
+def test_flat_data_is_not_covered():
+    data = AttentionDataset.build([[[1, 0], [0, 0]]], [1], [[1, 0]], [0, 1])
+    assert simplex_cover.proof(data, "logistic").reason == "every sample is flat"

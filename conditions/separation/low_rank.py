@@ -35,7 +35,7 @@ _SHARPNESS = (4.0, 16.0)
 
 def low_rank_factors(phi: Features, optimum: NuclearSolution, width: int,
                      seed: int = 0) -> Factors | None:
-    """Feasible factors of at most *width* columns, or None; their value is a local minimum.
+    """Feasible factors of at most *width* columns, or None; each is the least for the other.
 
     *optimum*: the solution of the problem without a bound of the rank. *seed*: of the random
     starts.

@@ -70,7 +70,7 @@ def balanced_rows(phi: TokenRows) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def equal_rows(phi: Features) -> Positions:
-    """Per row the first row of the same feature, by exact arithmetic, shape (N,).
+    """Per row the first row of the same nonzero feature, by exact arithmetic, shape (N,).
 
     δqᵀ is written (gδ)(q/g)ᵀ with q/g primitive and its first nonzero entry positive.
     """

@@ -65,8 +65,9 @@ def primitive(direction: fmpq_mat) -> tuple[fmpq, ...]:
 
 def _start(rows: TokenRows) -> list[int]:
     """A float guess of the active rows; it only saves steps."""
-    deltas, queries = rows.float_differences, rows.float_queries
-    matrix = (deltas[:, :, None] * queries[:, None, :]).reshape(len(rows), -1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        deltas, queries = rows.float_differences, rows.float_queries
+        matrix = (deltas[:, :, None] * queries[:, None, :]).reshape(len(rows), -1)
     if not np.all(np.isfinite(matrix)):
         return []
     try:

@@ -33,7 +33,7 @@ def zeros(space: RowSpace, loss: str, starts: FloatArray) -> FloatArray:
     """The float zeros of G that Newton's method reaches from *starts* (S, r), merged.
 
     Steps are limited in logits and shortened until ‖G‖ relative to the size of its terms falls.
-    Runs that escape to infinity, where G decays but the Newton step does not, are dropped.
+    Most runs that escape to infinity, where G decays but the Newton step does not, are dropped.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         y, merit = _descend(space, loss, starts)

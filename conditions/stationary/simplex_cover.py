@@ -27,6 +27,7 @@ import numpy as np
 
 from conditions.certificates import SimplexCover
 from conditions.dataset import AttentionDataset, FloatArray
+from conditions.no_flat_sample import flat_samples
 from conditions.stationary.cell_bounds import Bounds, View, primitive_integers
 from conditions.stationary.cells import PRECISION, Cell, excludes, orthants, points_and_rays, split
 from conditions.stationary.coordinates import Point, RowSpace, row_space
@@ -198,6 +199,8 @@ def _turns(space: RowSpace, bounds: Bounds) -> list[Point]:
 def proof(dataset: AttentionDataset, loss: str,
           budget: int = CELL_BUDGET) -> SimplexCover | NotExcluded:
     """The proof, or why there is none with at most *budget* nodes."""
+    if len(flat_samples(dataset)) == dataset.n:
+        return NotExcluded("every sample is flat")
     space = row_space(dataset)
     if not 0 < space.rank <= LARGEST_RANK:
         return NotExcluded(f"row space of dimension {space.rank}, not 1 to {LARGEST_RANK}")

@@ -1,0 +1,142 @@
+"""The terminal rendering: widths, what is called observed, reasons on wide terminals."""
+
+from __future__ import annotations
+
+import io as text_io
+
+import numpy as np
+import pytest
+from basin_cases import TWO
+from rich.console import Console
+
+from conditions import AttentionDataset
+from conditions.certificates import Farkas, OptimalTokens
+from conditions.verdict import Evidence, Status, proved, undecided
+from verifier.certify import Report, certify
+from verifier.directions import explore
+from verifier.report.terminal import (
+    count_line,
+    dataset_line,
+    notes,
+    print_directions,
+    print_report,
+    run_line,
+    shown_selection,
+)
+
+RNG = np.random.default_rng(0)
+RAGGED = AttentionDataset.build([RNG.normal(size=(T, 3)) for T in (2, 5, 3)], [1, -1, 1],
+                                RNG.normal(size=(3, 3)), RNG.normal(size=3))
+
+
+def shown(print_it, subject, width):
+    out = text_io.StringIO()
+    print_it(subject, Console(file=out, width=width, color_system=None))
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def report():
+    return certify(RAGGED, source="ragged", iterations=100, seconds=0.5)
+
+
+def made(*verdicts, run=None):
+    return Report(TWO, "made", verdicts, (("optimal", (0, 0)),), run)
+
+
+OBSERVED = undecided("predicted_direction", "measured, not proved", observed=True,
+                     selection=(0, 0), loss="logistic", number="corr 0.987654")
+OPEN = undecided("basin", "nothing was found", selection=(0, 0), loss="logistic")
+PROVED = proved("unique_optimum", Status.HOLDS, OptimalTokens((0, 0)), "strict maxima")
+REFUTED = proved("feasibility", Status.FAILS, Farkas(()), "a sum of features is 0",
+                 selection=(0, 0))
+
+
+def row_of(text, name):
+    return next(line for line in text.splitlines() if line.startswith(name))
+
+
+def test_short_and_long_selections():
+    assert shown_selection((0, 3, 12)) == "0,3,12"
+    assert shown_selection((7,) * 12) == ",".join("7" * 12)
+    assert shown_selection((7,) * 13) == ",".join("7" * 12) + ",… (13)"
+
+
+def test_dataset_line_by_hand():
+    line = dataset_line(Report(RAGGED, "", (), (), None)).plain
+    assert line.startswith("dataset  n = 3, T = 2..5, d = 3; labels +2 −1; 7 constraints; ")
+    assert RAGGED.fingerprint[:16] in line
+    assert dataset_line(made()).plain.startswith("made  n = 2, T = 2, d = 2; labels +2 −0; 2 c")
+
+
+def test_no_line_is_wider_than_80_columns(report):
+    text = shown(print_report, report, 80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "unique_optimum" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 139, 140, 200])
+def test_no_line_is_wider_than_the_terminal(report, width):
+    for line in shown(print_report, report, width).splitlines():
+        assert len(line) <= width
+
+
+def test_observed_verdicts_are_called_observed():
+    text = shown(print_report, made(PROVED, OBSERVED, OPEN, REFUTED), 80)
+    assert row_of(text, "predicted_direction").split()[1:3] == ["undecided", "observed"]
+    assert "corr 0.987654" in row_of(text, "predicted_direction")
+    assert row_of(text, "basin").split()[1:3] == ["undecided", "–"]
+    assert row_of(text, "unique_optimum").split()[1:] == ["holds", "exact", "optimal_tokens"]
+    assert row_of(text, "feasibility").split()[1:] == ["fails", "exact", "farkas"]
+    assert text.count("observed") == 2
+
+
+def test_counts_by_hand():
+    line = count_line(made(PROVED, REFUTED, OBSERVED, OPEN, OPEN)).plain
+    assert line == "proved: 2 exact, 0 enclosed; observed only: 1; undecided: 2"
+
+
+def test_counts_of_a_real_report(report):
+    line = count_line(report).plain
+    for evidence in (Evidence.EXACT, Evidence.ENCLOSED):
+        count = sum(v.evidence is evidence for v in report.verdicts)
+        assert f"{count} {evidence}" in line
+
+
+def test_reasons_are_in_the_table_where_it_is_wide_and_below_it_where_not():
+    subject = made(PROVED, OPEN)
+    wide, narrow = (shown(print_report, subject, width) for width in (140, 139))
+    assert row_of(wide, "unique_optimum").endswith("strict maxima")
+    assert row_of(wide, "basin").endswith("nothing was found")
+    assert "strict maxima" not in narrow
+    assert "basin: nothing was found" in narrow.splitlines()
+    assert [note.plain for note in notes(subject)] == ["basin: nothing was found"]
+
+
+def test_verdicts_are_grouped_by_their_subject():
+    text = shown(print_report, made(PROVED, REFUTED, OBSERVED), 80).splitlines()
+    assert [line.strip() for line in text if line.startswith(("scores", "α"))] == [
+        "scores and features", "α = 0,0, optimal", "α = 0,0, optimal, logistic loss"]
+
+
+def test_the_run_is_observed(report):
+    line = run_line(report).plain
+    assert line.startswith("descent run (observed)  normalized GD, η = 0.1, logistic loss, 100 st")
+    assert line.endswith(f"selected {shown_selection(report.run.selected)}")
+    assert run_line(made()).plain == "no descent run"
+
+
+def test_factored_runs_say_so():
+    factored = certify(TWO, iterations=5, parameterization="KQ", start=(np.eye(2), np.eye(2)))
+    assert " on K and Q, m = 2," in run_line(factored).plain
+
+
+def test_directions_have_a_row_each():
+    explored = explore(TWO)
+    text = shown(print_directions, explored, 80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert row_of(text, "selection α")
+    for direction, _ in explored.cones:
+        row = row_of(text, shown_selection(direction.selection))
+        assert f"{direction.margin:.6g}" in row
+    assert "directions" in text
