@@ -30,8 +30,9 @@ from conditions.verdict import Status, Verdict, proved
 CONDITION = "full_rank"
 
 
+@lru_cache(maxsize=64)
 def independence(dataset: AttentionDataset) -> IndependentFactors | IndependentRows | None:
-    """A proof that the features are independent, or None if they are not."""
+    """A proof that the features are independent, or None if they are not. Cached."""
     phi = _base_features(dataset)
     d = dataset.d
     if len(phi) > d * d:
@@ -39,12 +40,13 @@ def independence(dataset: AttentionDataset) -> IndependentFactors | IndependentR
     prime = _factor_prime(phi)
     if prime is not None:
         return IndependentFactors(prime)
-    rank, prime = modular_rank(phi.gram())
+    gram = _primitive_rows(phi, list(range(len(phi))))[0].gram()
+    rank, prime = modular_rank(gram)
     if rank == len(phi):
         return IndependentRows(prime)
     if dependency(dataset) is not None:
         return None
-    return IndependentRows(_good_prime(phi.gram()))
+    return IndependentRows(_good_prime(gram))
 
 
 @lru_cache(maxsize=64)

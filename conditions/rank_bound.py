@@ -7,27 +7,30 @@ Hypotheses
 Certificate
     `exact_rank` or `modular_rank` (holds), `farkas` (fails).
 Decision procedure
-    With W^mm exact: its rank over Q. With the support proved: λ = K_SS⁻¹1 modulo a prime gives
-    W^mm modulo it and a lower bound; queries and differences of the support rows give an upper
-    one; if they do not meet, W^mm is computed over Q.
+    λ = K_SS⁻¹1 modulo a prime gives W^mm modulo it and a lower bound. From above, for any set A of
+    rows in the support S, rank W^mm ≤ rank{x_{iα_i} − x_it : A} + rank{z_i : S∖A}; A is read off
+    the null spaces modulo the prime. Where the two do not meet: the rank of W^mm over Q.
 Reference
     arXiv 2308.16898 v1, Lemma 1; docs/theory.md, section 1.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from flint import fmpz_mat, nmod_mat
 
 from conditions.certificates import ExactRank, ModularRank
 from conditions.dataset import AttentionDataset
 from conditions.exact.rank_one import take
-from conditions.exact.ranks import PRIMES, integer_rows, rank, reduced
+from conditions.exact.ranks import PRIMES, integer_rows, null_space, rank, reduced
 from conditions.feasibility import infeasible
 from conditions.selection import Selection, check_selection
 from conditions.separation.frobenius import (
     EnclosedSolution,
     ExactSolution,
     Infeasible,
+    Solution,
     solve,
     solve_exactly,
 )
@@ -39,48 +42,85 @@ CONDITION = "rank_bound"
 def decide(dataset: AttentionDataset, selection: Selection) -> Verdict:
     """Decide the condition for α = *selection*; never undecided."""
     outcome = solve(dataset, check_selection(dataset, selection))
-    certificate: ModularRank | ExactRank | None = None
-    if isinstance(outcome, EnclosedSolution):
-        certificate = _modular(outcome)
-        if certificate is None:
-            outcome = solve_exactly(outcome.features)
     if isinstance(outcome, Infeasible):
         return infeasible(CONDITION, outcome)
-    if certificate is None:
-        assert isinstance(outcome, ExactSolution)
-        certificate = ExactRank(outcome.certificate.multipliers, rank(integer_rows(outcome.W)))
+    certificate = _certificate(outcome)
     return proved(CONDITION, Status.HOLDS, certificate,
                   f"rank W^mm = {certificate.rank} ≤ min(n, d) = {min(dataset.n, dataset.d)}",
                   selection=outcome.features.selection, number=f"rank {certificate.rank}")
 
 
-def _modular(solution: EnclosedSolution) -> ModularRank | None:
-    """The rank if a prime shows from below what the factors allow from above."""
-    enclosure = solution.enclosure
-    if enclosure is None:
-        return None
+@dataclass(frozen=True)
+class Bounds:
+    """The rank of W^mm, met from below modulo ``modulus`` and from above by its factors.
+
+    ``undivided``: all rows are on one side, A = S or A = ∅, as `modular_rank` has it.
+    """
+
+    rank: int
+    modulus: int
+    undivided: bool
+
+
+def bounds(solution: Solution) -> Bounds | None:
+    """The rank where the bounds from below and above meet, else None."""
     phi = solution.features
-    positions = [int(k) for k in solution.verified.positions]
+    positions = (sorted(solution.multipliers) if isinstance(solution, ExactSolution)
+                 else [int(k) for k in solution.verified.positions])
     deltas, queries = take(phi.differences, positions), take(phi.queries, positions)
-    owners = sorted({phi.rows[k][0] for k in positions})
-    upper = min(rank(take(phi.dataset.integers.queries, owners)), rank(deltas))
+    plain = min(rank(deltas), rank(queries))
     gram = phi.gram(positions)
     for prime in PRIMES:
-        lower = _rank_modulo(gram, deltas, queries, prime)
-        if lower is not None and lower >= upper:
-            return ModularRank(enclosure, prime, lower)
+        W = _solution_modulo(gram, deltas, queries, prime)
+        if W is None:
+            continue
+        lower = int(W.rank())
+        if lower >= plain:
+            return Bounds(plain, prime, True)
+        for left, right, matrix in ((deltas, queries, W), (queries, deltas, W.transpose())):
+            if _divided_bound(left, right, matrix, prime) <= lower:
+                return Bounds(lower, prime, False)
     return None
 
 
-def _rank_modulo(gram: fmpz_mat, deltas: fmpz_mat, queries: fmpz_mat, prime: int) -> int | None:
+def _certificate(solution: Solution) -> ModularRank | ExactRank:
+    met = bounds(solution)
+    if met is not None and met.undivided and isinstance(solution, EnclosedSolution):
+        enclosure = solution.enclosure
+        if enclosure is not None:
+            return ModularRank(enclosure, met.modulus, met.rank)
+    exact = solve_exactly(solution.features)
+    assert isinstance(exact, ExactSolution), "a verified solution is a solution"
+    return ExactRank(exact.certificate.multipliers,
+                     rank(integer_rows(exact.W)) if met is None else met.rank)
+
+
+def _solution_modulo(gram: fmpz_mat, deltas: fmpz_mat, queries: fmpz_mat,
+                     prime: int) -> nmod_mat | None:
+    """W^mm modulo *prime*, up to a factor, or None where K_SS is singular modulo it."""
     size = gram.nrows()
     try:
         weights = reduced(gram, prime).solve(nmod_mat(size, 1, [1] * size, prime))
     except ZeroDivisionError:
-        # Singular modulo this prime; the next one may do.
         return None
     weighted = [[w * a for a in row] for w, row in
                 zip(weights.entries(), reduced(deltas, prime).tolist(), strict=True)]
-    W = nmod_mat([list(column) for column in zip(*weighted, strict=True)],
-                 prime) * reduced(queries, prime)
-    return int(W.rank())
+    return nmod_mat([list(column) for column in zip(*weighted, strict=True)],
+                    prime) * reduced(queries, prime)
+
+
+def _divided_bound(left: fmpz_mat, right: fmpz_mat, W: nmod_mat, prime: int) -> int:
+    """The bound rank left_A + rank right_{S∖A}, A the rows of *right* off the row space of *W*.
+
+    Σ_S λ l rᵀ is a sum over A of at most the first rank and one over S∖A of at most the second,
+    whatever A is; this A is the one that meets the rank where λ is in general position.
+    """
+    null = null_space(W, prime)
+    inside, outside = list[int](), list[int]()
+    if null is None:
+        inside = list(range(right.nrows()))
+    else:
+        for k, row in enumerate((reduced(right, prime) * null).tolist()):
+            (outside if any(a != 0 for a in row) else inside).append(k)
+    return sum(rank(take(factor, rows)) for factor, rows in ((left, outside), (right, inside))
+               if rows)

@@ -108,6 +108,14 @@ def test_unreadable_certificate_exits_2(attsvm, tmp_path):
     (["certify", PLANE, "--json", "no/such/folder/c.json"], "c.json"),
     (["graph", PLANE, "--out", "graph.txt"], "graph.txt"),
     (["descend", PLANE, "--out", "run.txt"], "run.txt"),
+    (["descend", PLANE, "--out", "run.npz", "--keep", "-1"], "--keep"),
+    (["graph", PLANE, "--selection", "0,0,0"], "selection"),
+    (["graph", PLANE, "--selection", "0,9"], "selection[1]"),
+    (["certify", PLANE, "--seconds", "nan"], "--seconds"),
+    (["certify", PLANE, "--seconds", "-1"], "--seconds"),
+    (["certify", PLANE, "--json", PLANE], "--json"),
+    (["directions", PLANE, "--json", PLANE], "--json"),
+    (["descend", PLANE, "--out", PLANE], "--out"),
 ])
 def test_bad_input_is_one_line_and_exit_2(attsvm, monkeypatch, tmp_path, arguments, words):
     monkeypatch.chdir(tmp_path)
@@ -154,3 +162,17 @@ def test_graph_names_the_cycle_that_makes_a_selection_infeasible(attsvm):
     code, out, _ = attsvm("graph", EXAMPLES / "digits_patches.json")
     assert code == 0
     assert "infeasible: a cycle" in out
+
+
+def test_a_terminal_without_greek_letters_shows_escapes():
+    done = subprocess.run([sys.executable, "-m", "verifier", "certify", PLANE, "--seconds", "0"],
+                          cwd=ROOT, capture_output=True, check=False,
+                          env={"PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+    assert b"\\u03b1 = 0,2" in done.stdout
+
+
+def test_version(attsvm):
+    code, out, _ = attsvm("--version")
+    assert code == 0
+    assert out.startswith("attsvm ")

@@ -42,14 +42,14 @@ def test_the_run_is_continued_until_its_basin_is_proved(k):
 def test_no_time_means_one_check():
     _, verdict = proved_limits(TRIALS[0], seconds=0.0, start=STARTS[0], iterations=5)
     assert verdict["basin"].undecided
-    assert "step 5" in verdict["basin"].reason
+    assert "step 5," in verdict["basin"].reason
 
 
 @pytest.mark.parametrize(("start", "limit"), [
     ([[0.0, 0.0], [0.0, 0.0]], (0, 0)), ([[20.0, 0.0], [0.0, 0.0]], (0, 1))])
 def test_two_provable_limits_of_one_dataset(start, limit):
     # The dataset has no stationary point and opt is unique and feasible, yet sample 1 keeps its
-    # worse token for ever from 20·e₁e₁ᵀ: theory, section 10, on Theorem 4.
+    # worse token for ever from 20·e₁e₁ᵀ: theory, section 7, on Theorem 4.
     run, verdict = proved_limits(TWO, start=np.array(start), iterations=400)
     assert run.selected == limit
     assert verdict["basin"].holds

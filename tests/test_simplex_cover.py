@@ -215,3 +215,11 @@ def test_random_integer_datasets_are_decided():
 def test_flat_data_is_not_covered():
     data = AttentionDataset.build([[[1, 0], [0, 0]]], [1], [[1, 0]], [0, 1])
     assert simplex_cover.proof(data, "logistic").reason == "every sample is flat"
+
+
+def test_ragged_samples_are_covered():
+    # An absent token once made the bounds of unbounded cells NaN.
+    data = AttentionDataset.build(
+        [[[-2, -2], [2, 2]], [[0, -2], [2, 0], [-2, -3], [-1, 1]], [[-1, 2], [-3, -1], [0, 3]]],
+        [-1, 1, -1], [[2, 3]] * 3, [-1, 2])
+    assert no_stationary_point.decide(data, "logistic").certificate.kind == "simplex_cover"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io as io_streams
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,14 +22,14 @@ from conditions.graphs import (
     selection_graph,
 )
 from conditions.losses import LOSSES
-from conditions.selection import Selection, optimal_selection
+from conditions.selection import Selection, check_selection, optimal_selection
 from conditions.separation.frobenius import Infeasible, solve
 from verifier import io
 from verifier.certify import certify
 from verifier.descent import PARAMETERIZATIONS, STEP_RULES, FactoredRun, Run, descend
 from verifier.directions import explore
 from verifier.kernel.__main__ import main as check_files
-from verifier.report.graph import export_graph
+from verifier.report.graph import check_suffix, export_graph
 from verifier.report.terminal import print_directions, print_report, shown_selection
 
 app = typer.Typer(
@@ -50,6 +52,19 @@ Parameterized = Annotated[str, typer.Option(
     help=f"{' or '.join(PARAMETERIZATIONS)}: descent on W, or on K and Q with W = K Qᵀ.")]
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"attsvm {version('attention-svm-verifier')}")
+        raise typer.Exit
+
+
+@app.callback()
+def attsvm(show_version: Annotated[bool, typer.Option(
+        "--version", callback=_show_version, is_eager=True, help="Show the version.")] = False,
+        ) -> None:
+    """Only what all commands share."""
+
+
 @app.command("certify")
 def certify_command(
         data: Data, trial: Trial = None, selection: Chosen = "opt",
@@ -64,15 +79,16 @@ def certify_command(
         json: Annotated[Path | None, typer.Option(help="Write the certificate here.")] = None,
         ) -> None:
     """Decide every condition of a dataset, run descent on it, report and certify."""
+    _check_seconds(seconds)
+    _check_output(json, "--json", data, start)
     dataset = io.load_dataset(data, trial)
     report = certify(dataset, source=_source(data, trial), selection=_selection(selection),
                      parameterization=parameterization, loss=loss, rule=rule, step=step,
                      iterations=iterations, start=_start(start, data, trial, parameterization),
                      seconds=seconds, from_start=from_start, progress=True)
-    if json is not None:
-        io.write_atomically(json, report.certificate_text())
     print_report(report)
     if json is not None:
+        io.write_atomically(json, report.certificate_text())
         print(f"certificate written to {json}; check it with: attsvm check {json}")
 
 
@@ -84,15 +100,17 @@ def directions_command(
         json: Annotated[Path | None, typer.Option(help="Write the certificate here.")] = None,
         ) -> None:
     """List every locally optimal selection with its margin, support and a cone of proved starts."""
+    if seconds is not None:
+        _check_seconds(seconds)
+    _check_output(json, "--json", data)
     dataset = io.load_dataset(data, trial)
     with Console(stderr=True).status("walking the tree of selections …") as status:
         explored = explore(dataset, source=_source(data, trial), loss=loss, rule=rule, step=step,
                            seconds=seconds,
                            progress=lambda reached: status.update(f"decided {reached} …"))
-    if json is not None:
-        io.write_atomically(json, explored.report.certificate_text())
     print_directions(explored)
     if json is not None:
+        io.write_atomically(json, explored.report.certificate_text())
         print(f"certificate written to {json}; check it with: attsvm check {json}")
 
 
@@ -104,9 +122,10 @@ def check_command(
             help="Also demand that the certificates are about this dataset.")] = None,
         trial: Trial = None) -> None:
     """Re-verify certificates from their files alone, with the standard library."""
+    named = None if data is None else io.load_dataset(data, trial)
     code = check_files([str(f) if not str(f).startswith("-") else f"./{f}" for f in files])
-    if data is not None and code != 2:
-        code = max(code, _same_dataset(files, io.load_dataset(data, trial)))
+    if named is not None and code != 2:
+        code = max(code, _same_dataset(files, named))
     raise typer.Exit(code)
 
 
@@ -123,6 +142,9 @@ def descend_command(
     """Run gradient descent and keep the run. What it shows is observed, not proved."""
     if out.suffix != ".npz":
         raise InvalidInput("--out", str(out), "must end in .npz", "choose such a name")
+    if keep < 0:
+        raise InvalidInput("--keep", keep, "must not be negative", "give a number of iterates")
+    _check_output(out, "--out", data, start)
     dataset = io.load_dataset(data, trial)
     kept = sorted({round(k) for k in np.linspace(0, iterations, keep)}) if keep else None
     run = descend(dataset, parameterization=parameterization, rule=rule, step=step,
@@ -140,13 +162,19 @@ def graph_command(
             help="Draw the graph: .svg, .png, .pdf, .dot or .graphml.")] = None,
         trial: Trial = None, selection: Chosen = "opt") -> None:
     """Build the token-selection graph: cycles, orders and components, drawn or exported."""
+    if out is not None:
+        check_suffix(out)
+        _check_output(out, "--out", data)
     dataset = io.load_dataset(data, trial)
     named = _selection(selection)
     if named == "gd":
         alpha = descend(dataset, progress=True).selected
+    elif isinstance(named, str):
+        alpha = optimal_selection(dataset)
     else:
-        alpha = optimal_selection(dataset) if isinstance(named, str) else named
-    graph = selection_graph(dataset, alpha, _edges(dataset, alpha))
+        alpha = check_selection(dataset, named)
+    edges = _edges(dataset, alpha)
+    graph = selection_graph(dataset, alpha, edges)
     print(f"α = {shown_selection(alpha)}: {graph.number_of_nodes()} distinct tokens, "
           f"{graph.number_of_edges()} edges, {graph.graph['query_classes']} query classes")
     cycle, order = cycle_certificate(dataset, alpha), order_certificate(dataset, alpha)
@@ -156,7 +184,8 @@ def graph_command(
         print("feasible: tokens and queries are independent and every query class has a "
               "topological order (exact)")
     else:
-        print("no cycle, and the topological-order theorem does not apply: see attsvm certify")
+        print(f"{'in' if edges is None else ''}feasible, though neither a cycle nor a topological "
+              "order shows it: attsvm certify proves it")
     parts = [c for found in components(dataset, alpha) for c in found if len(c) > 1]
     print(f"{len(parts)} strongly connected components of more than one token")
     if out is not None:
@@ -176,6 +205,20 @@ def _edges(dataset: AttentionDataset, alpha: Selection) -> dict[tuple[int, int],
     return {row: EdgeSolution(margin=float(m), support=row in support,
                               multiplier=outcome.float_multipliers.get(row, 0.0))
             for row, m in zip(phi.rows, margins, strict=True)}
+
+
+def _check_seconds(seconds: float) -> None:
+    if not 0 <= seconds < float("inf"):
+        raise InvalidInput("--seconds", seconds, "must be a finite number of seconds ≥ 0",
+                           "give a budget")
+
+
+def _check_output(out: Path | None, name: str, *inputs: Path | str) -> None:
+    """Refuse to write over a file that is read."""
+    if out is not None and any(Path(given).exists() and out.exists() and out.samefile(given)
+                               for given in inputs):
+        raise InvalidInput(name, str(out), "must not be a file that is read",
+                           "choose another name")
 
 
 def _source(data: Path, trial: int | None) -> str:
@@ -235,6 +278,9 @@ def _same_dataset(files: list[Path], dataset: AttentionDataset) -> int:
 
 def main() -> None:
     """Entry point: bad input ends in one line on stderr and exit code 2, as misuse does."""
+    if isinstance(sys.stdout, io_streams.TextIOWrapper):
+        # Greek letters become escapes where the terminal has none.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except InvalidInput as error:

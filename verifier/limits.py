@@ -57,16 +57,19 @@ def _basin(dataset: AttentionDataset, run: Run, seconds: float) -> Verdict:
     last, steps, infeasible = run, run.iterations, 0
     while True:
         verdict = basin.decide(dataset, last.selected, last.final, run.rule, run.step, run.loss)
-        said = replace(verdict, reason=f"{_place(last.final, steps)}: {verdict.reason}")
+        said = replace(verdict, reason=f"{_place(run, last.final, steps)}: {verdict.reason}")
         infeasible += isinstance(solve(dataset, last.selected), Infeasible)
         left = deadline - time.monotonic()
         # Two checks in a row, far apart, without a direction to go to: more steps are in vain.
-        if verdict.holds or left <= 0 or infeasible > 1 or last.outcome is Outcome.STATIONARY:
+        # A run that was interrupted or does not move any more is not continued either.
+        ended = last.outcome is not Outcome.COMPLETED
+        if verdict.holds or left <= 0 or infeasible > 1 or ended:
             return said
         last = descend(dataset, rule=run.rule, step=run.step, loss=run.loss,
                        iterations=max(steps, _FIRST_BLOCK), start=last.final, seconds=left)
         steps += last.iterations
 
 
-def _place(W: FloatArray, steps: int) -> str:
-    return f"from the recorded iterate, step {steps}, ‖W‖ = {np.linalg.norm(W):.4g}"
+def _place(run: Run, W: FloatArray, steps: int) -> str:
+    return (f"from the recorded iterate, the run {'' if W is run.final else 'continued '}to step "
+            f"{steps}, ‖W‖ = {np.linalg.norm(W):.4g}")

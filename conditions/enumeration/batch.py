@@ -17,7 +17,8 @@ import numpy as np
 from flint import fmpq, fmpz_mat
 
 from conditions.dataset import AttentionDataset, FloatArray
-from conditions.enumeration.pivoting import compiled, multipliers
+from conditions.enumeration.pivoting import multipliers
+from conditions.exact.compiled import compiled
 from conditions.exact.numbers import to_float
 from conditions.selection import Selection
 

@@ -5,21 +5,14 @@ Minimizes ½xᵀKx − 1ᵀx over x ≥ 0, the dual of least ‖W‖ with margin
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
-from numba import njit
+
+from conditions.exact.compiled import compiled
 
 _EXCHANGES = 60
 _RIDGE = 1e-8
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def compiled(function: F) -> F:
-    """*function* compiled by numba: no GIL, cached on disk, no fast-math."""
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 @compiled

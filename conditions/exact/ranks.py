@@ -33,6 +33,24 @@ def circuits_modulo(matrix: fmpz_mat, modulus: int) -> tuple[list[int], dict[int
                     for j in free}
 
 
+def null_space(matrix: nmod_mat, modulus: int) -> nmod_mat | None:
+    """Columns that span {x : matrix x = 0} modulo a prime, or None if that is 0."""
+    form, rank = matrix.rref()
+    table = form.tolist()[:rank]
+    pivots = [next(j for j, a in enumerate(row) if a != 0) for row in table]
+    free = sorted(set(range(matrix.ncols())) - set(pivots))
+    if not free:
+        return None
+    columns = []
+    for j in free:
+        column = [0] * matrix.ncols()
+        column[j] = 1
+        for pivot, row in zip(pivots, table, strict=True):
+            column[pivot] = -int(row[j]) % modulus
+        columns.append(column)
+    return nmod_mat(columns, modulus).transpose()
+
+
 def gcd(*numbers: fmpz) -> fmpz:
     """The greatest common divisor, 0 for zeros alone."""
     common = fmpz(0)

@@ -113,8 +113,9 @@ class Bounds:
                             view.rays[:, :, None] - view.rays[:, None])
         weight = np.exp(self.absent)[:, :, None]
         with np.errstate(over="ignore"):
-            s_low = 1.0 / (np.exp(high) * weight).sum(axis=1)
-            s_high = 1.0 / (np.exp(low) * weight).sum(axis=1)
+            # An absent token weighs nothing, also where e^∞ would be multiplied by 0.
+            s_low = 1.0 / np.where(weight > 0, np.exp(high), 0.0).sum(axis=1)
+            s_high = 1.0 / np.where(weight > 0, np.exp(low), 0.0).sum(axis=1)
         n = np.arange(len(view.bases))
         gamma = self.space.float_scores
         gap = (gamma - gamma[n, view.bases][:, None]) * self.space.present

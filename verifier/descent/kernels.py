@@ -32,10 +32,10 @@ is not formed: the directions are M Q = Σ_i c_i (Qᵀz_i)ᵀ for K and Mᵀ K =
 
 from __future__ import annotations
 
+from conditions.exact.compiled import compiled
 from verifier.descent.lanes import (
     Array,
     Lanes,
-    compiled,
     exp,
     fma,
     inlined,

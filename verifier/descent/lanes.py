@@ -30,15 +30,6 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def compiled(function: F) -> F:
-    """*function* compiled by numba: no GIL, cached on disk, no fast-math.
-
-    numba renews the cache when the file of *function* changes, not when this one does: after
-    an edit here, delete ``__pycache__``.
-    """
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
-
-
 def inlined(function: F) -> F:
     """*function* compiled into its callers, as its lane arguments must stay in registers."""
     return cast(F, njit(inline="always", error_model="numpy")(function))

@@ -25,11 +25,15 @@ def export_graph(graph: nx.MultiDiGraph, path: str | os.PathLike[str]) -> None:
     graph software; exact numbers are strings in the last two, the score gap also a float.
     Raises ``InvalidInput`` for another suffix and where the file cannot be written.
     """
-    render = _RENDERERS.get(Path(path).suffix.lower())
-    if render is None:
+    check_suffix(path)
+    write_atomically(path, _RENDERERS[Path(path).suffix.lower()](graph))
+
+
+def check_suffix(path: str | os.PathLike[str]) -> None:
+    """Raise ``InvalidInput`` unless *path* has the suffix of a format that can be written."""
+    if Path(path).suffix.lower() not in _RENDERERS:
         raise InvalidInput("path", str(path), f"must end in {', '.join(_RENDERERS)}",
                            "choose one of these suffixes")
-    write_atomically(path, render(graph))
 
 
 def _name(node: tuple[int, int]) -> str:
