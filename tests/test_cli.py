@@ -176,3 +176,14 @@ def test_version(attsvm):
     code, out, _ = attsvm("--version")
     assert code == 0
     assert out.startswith("attsvm ")
+
+
+def test_plots(attsvm, tmp_path):
+    code, out, _ = attsvm("certify", EXAMPLES / "two_samples.json", "--seconds", "0", "--plots",
+                          tmp_path / "plots")
+    assert code == 0
+    assert out.splitlines()[-1].startswith("drawn: ")
+    assert sorted(p.name for p in (tmp_path / "plots").iterdir()) == ["graph.svg", "landscape.png"]
+    code, _, err = attsvm("certify", PLANE, "--seconds", "0", "--plots", PLANE)
+    assert code == 2
+    assert "--plots" in err

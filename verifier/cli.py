@@ -14,22 +14,16 @@ from rich.console import Console
 
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.errors import InvalidInput
-from conditions.graphs import (
-    EdgeSolution,
-    components,
-    cycle_certificate,
-    order_certificate,
-    selection_graph,
-)
+from conditions.graphs import components, cycle_certificate, order_certificate, selection_graph
 from conditions.losses import LOSSES
 from conditions.selection import Selection, check_selection, optimal_selection
-from conditions.separation.frobenius import Infeasible, solve
 from verifier import io
 from verifier.certify import certify
 from verifier.descent import PARAMETERIZATIONS, STEP_RULES, FactoredRun, Run, descend
 from verifier.directions import explore
 from verifier.kernel.__main__ import main as check_files
 from verifier.report.graph import check_suffix, export_graph
+from verifier.report.plots import edge_solutions, export_plots
 from verifier.report.terminal import print_directions, print_report, shown_selection
 
 app = typer.Typer(
@@ -77,6 +71,8 @@ def certify_command(
             "--from-start", help="Also prove the limit of exact descent from W(0), for small "
             "data, by repeating the run in enclosures.")] = False,
         json: Annotated[Path | None, typer.Option(help="Write the certificate here.")] = None,
+        plots: Annotated[Path | None, typer.Option(
+            help="Draw the selection graph and, in the plane, the loss landscape here.")] = None,
         ) -> None:
     """Decide every condition of a dataset, run descent on it, report and certify."""
     _check_seconds(seconds)
@@ -90,6 +86,8 @@ def certify_command(
     if json is not None:
         io.write_atomically(json, report.certificate_text())
         print(f"certificate written to {json}; check it with: attsvm check {json}")
+    if plots is not None:
+        print("drawn: " + ", ".join(map(str, export_plots(report, plots, loss))))
 
 
 @app.command("directions")
@@ -173,7 +171,7 @@ def graph_command(
         alpha = optimal_selection(dataset)
     else:
         alpha = check_selection(dataset, named)
-    edges = _edges(dataset, alpha)
+    edges = edge_solutions(dataset, alpha)
     graph = selection_graph(dataset, alpha, edges)
     print(f"α = {shown_selection(alpha)}: {graph.number_of_nodes()} distinct tokens, "
           f"{graph.number_of_edges()} edges, {graph.graph['query_classes']} query classes")
@@ -191,20 +189,6 @@ def graph_command(
     if out is not None:
         export_graph(graph, out)
         print(f"graph written to {out}")
-
-
-def _edges(dataset: AttentionDataset, alpha: Selection) -> dict[tuple[int, int],
-                                                                EdgeSolution] | None:
-    """Margins, multipliers and support flags for the drawing, where W^mm exists."""
-    outcome = solve(dataset, alpha)
-    if isinstance(outcome, Infeasible):
-        return None
-    phi = outcome.features
-    margins = ((phi.float_differences @ outcome.float_W) * phi.float_queries).sum(axis=1)
-    support = set(outcome.support)
-    return {row: EdgeSolution(margin=float(m), support=row in support,
-                              multiplier=outcome.float_multipliers.get(row, 0.0))
-            for row, m in zip(phi.rows, margins, strict=True)}
 
 
 def _check_seconds(seconds: float) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from conditions import basin, low_norm_limit, selection_trap, verified_run
+from conditions import basin, large_first_step, low_norm_limit, selection_trap, verified_run
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.numbers import round_dyadic
 from conditions.selection import optimal_selection
@@ -49,6 +49,8 @@ def limits(dataset: AttentionDataset, run: Run, seconds: float,
     step = run.step if plain else round_dyadic(1 / smoothness(dataset, run.loss), 20)
     for about_opt in (low_norm_limit, selection_trap):
         yield about_opt.decide(dataset, run.final, "plain", step, run.loss)
+    if plain and not run.start.any():
+        yield large_first_step.decide(dataset, run.step, run.step, run.loss)
 
 
 def _basin(dataset: AttentionDataset, run: Run, seconds: float) -> Verdict:

@@ -23,7 +23,7 @@ class Problem(Protocol):
     def system(self, passive: Sequence[int]) -> tuple[fmpz_mat, fmpz_mat]:
         """(G, f) restricted to *passive*, in integers; f is a column."""
 
-    def descent(self, passive: Sequence[int], x: Sequence[fmpq]) -> list[fmpq]:
+    def descent(self, passive: Sequence[int], x: Sequence[fmpq]) -> list[fmpz]:
         """F − Gx up to a positive factor, for all rows, where x lives on *passive*."""
 
 
@@ -105,13 +105,14 @@ class SeparationProblem:
         """κ = 1 − c·1ᵀx."""
         return 1 - self.constant * sum(x, fmpq(0))
 
-    def descent(self, passive: Sequence[int], x: Sequence[fmpq]) -> list[fmpq]:
+    def descent(self, passive: Sequence[int], x: Sequence[fmpq]) -> list[fmpz]:
         """See `Problem`."""
-        # The integer rows are scale·φ, so Kx = scale²·Φ(Φᵀx).
-        factor = self.rows.scale * self.rows.scale
+        # κ − scale²·m_k with m_k = a_k/(c·scale²) for the integer margins a_k of c·scale·Φᵀx:
+        # times c·(denominator of κ), so that no fraction is reduced.
         slack = self.slack(x)
-        margins = self.rows.margins(self.rows.combination(passive, x))
-        return [slack - factor * m for m in margins]
+        total, denominator = self.rows.integer_combination(passive, x)
+        top = slack.p * denominator
+        return [top - slack.q * a for a in self.rows.integer_margins(total)]
 
 
 class ConeProblem:
@@ -138,6 +139,7 @@ class ConeProblem:
         """D = Aᵀ(1 + x)."""
         return self.total + self.rows.combination(passive, x)
 
-    def descent(self, passive: Sequence[int], x: Sequence[fmpq]) -> list[fmpq]:
+    def descent(self, passive: Sequence[int], x: Sequence[fmpq]) -> list[fmpz]:
         """See `Problem`."""
-        return [-m for m in self.rows.margins(self.direction(passive, x))]
+        direction, _ = self.direction(passive, x).numer_denom()
+        return [-a for a in self.rows.integer_margins(direction)]

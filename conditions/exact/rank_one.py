@@ -44,21 +44,30 @@ class RankOneRows:
     def margins(self, W: fmpq_mat) -> list[fmpq]:
         """δ_kᵀ W q_k, exact, one per row. W is p × d."""
         numerator, denominator = W.numer_denom()
-        products = (self.differences * numerator).tolist()
         factor = denominator * self.scale
-        return [fmpq(sum((a * b for a, b in zip(p, q, strict=True)), fmpz(0)), factor)
+        return [fmpq(a, factor) for a in self.integer_margins(numerator)]
+
+    def integer_margins(self, W: fmpz_mat) -> list[fmpz]:
+        """``scale`` times the margins of an integer W."""
+        products = (self.differences * W).tolist()
+        return [sum((a * b for a, b in zip(p, q, strict=True)), fmpz(0))
                 for p, q in zip(products, self.queries.tolist(), strict=True)]
 
     def combination(self, positions: Sequence[int], weights: Sequence[fmpq]) -> fmpq_mat:
         """Σ w_k δ_k q_kᵀ over *positions*, exact, p × d."""
+        total, denominator = self.integer_combination(positions, weights)
+        return fmpq_mat(total) * fmpq(1, denominator * self.scale)
+
+    def integer_combination(self, positions: Sequence[int],
+                            weights: Sequence[fmpq]) -> tuple[fmpz_mat, fmpz]:
+        """(M, c): M an integer matrix, c > 0, M = c·scale times the combination."""
         if not positions:
-            return fmpq_mat(self.differences.ncols(), self.queries.ncols())
+            return fmpz_mat(self.differences.ncols(), self.queries.ncols()), fmpz(1)
         scaled, denominator = fmpq_mat(1, len(weights), list(weights)).numer_denom()
         deltas = take(self.differences, positions).tolist()
         weighted = fmpz_mat([[w * a for a in row]
                              for w, row in zip(scaled.entries(), deltas, strict=True)])
-        total = weighted.transpose() * take(self.queries, positions)
-        return fmpq_mat(total) * fmpq(1, denominator * self.scale)
+        return weighted.transpose() * take(self.queries, positions), denominator
 
 
 @dataclass(frozen=True, eq=False)
