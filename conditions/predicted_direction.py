@@ -17,6 +17,8 @@ Reference
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
@@ -33,8 +35,14 @@ _NOWHERE = "Att-SVM of the tokens selected is infeasible, so no direction is pre
 
 def correlation(W: FloatArray, direction: FloatArray) -> float:
     """⟨W, direction⟩/(‖W‖_F‖direction‖_F) of two (d, d) arrays; 0 if either vanishes."""
+    W, direction = _near_one(W), _near_one(direction)
     norms = float(np.linalg.norm(W) * np.linalg.norm(direction))
     return float((W * direction).sum()) / norms if norms else 0.0
+
+
+def _near_one(W: FloatArray) -> FloatArray:
+    """W times the power of two that brings its largest entry near 1: squares stay in range."""
+    return np.ldexp(W, -int(np.frexp(np.abs(W).max())[1]))
 
 
 def decide(dataset: AttentionDataset, selection: Selection, W: FloatArray, loss: str) -> Verdict:
@@ -43,9 +51,12 @@ def decide(dataset: AttentionDataset, selection: Selection, W: FloatArray, loss:
     outcome = solve(dataset, selection)
     if isinstance(outcome, Infeasible):
         return undecided(CONDITION, _NOWHERE, selection=selection, loss=loss)
+    if not np.isfinite(outcome.float_W).all():
+        return undecided(CONDITION, "W^mm lies beyond the range of floats", selection=selection,
+                         loss=loss)
     value = correlation(W, outcome.float_W)
     return undecided(CONDITION, f"observed: correlation 1 − {1 - value:.3g} with W^mm at "
-                     f"‖W‖ = {np.linalg.norm(W):.6g}", observed=True, selection=selection,
+                     f"‖W‖ = {math.hypot(*W.flat):.6g}", observed=True, selection=selection,
                      loss=loss, number=f"1 − corr {1 - value:.2g}")
 
 
