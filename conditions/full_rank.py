@@ -6,10 +6,11 @@ Statement
 Hypotheses
     None. Generic once d ≥ max(T − 1, n); failing it does not mean infeasible.
 Certificate
-    `independent_factors` or `independent_rows` (holds), `row_dependency` (fails); base token 0.
+    `independent_factors` or `independent_rows` (holds), `row_dependency` or `too_many_rows`
+    (fails); base token 0.
 Decision procedure
     Ranks modulo a prime prove independence; a null vector of the Gram matrix over Q proves the
-    opposite.
+    opposite, and so does a plain count of rows against d².
 Reference
     arXiv 2308.16898 v1, Theorem 1 and Theorem 8; docs/theory.md, section 4.
 """
@@ -20,7 +21,12 @@ from functools import lru_cache
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from conditions.certificates import IndependentFactors, IndependentRows, RowDependency
+from conditions.certificates import (
+    IndependentFactors,
+    IndependentRows,
+    RowDependency,
+    TooManyRows,
+)
 from conditions.dataset import AttentionDataset
 from conditions.exact.rank_one import RankOneRows, take
 from conditions.exact.ranks import PRIMES, circuits_modulo, gcd, modular_rank, pivot_columns
@@ -76,6 +82,11 @@ def decide(dataset: AttentionDataset) -> Verdict:
         return proved(CONDITION, Status.HOLDS, proof,
                       f"the {N} features are independent: every selection is feasible",
                       number=f"rank {N} of {N}")
+    d = dataset.d
+    if d * d < N:
+        return proved(CONDITION, Status.FAILS, TooManyRows(),
+                      f"{N} features in a space of d² = {d * d} dimensions",
+                      number=f"{N} > d² = {d * d}")
     found = dependency(dataset)
     assert found is not None
     return proved(CONDITION, Status.FAILS, found,

@@ -15,6 +15,7 @@ from nuclear_cases import TWISTED, UNITS, of_differences, sphere
 from conditions import (
     AttentionDataset,
     feasibility,
+    full_rank,
     gen_feasibility,
     large_first_step,
     local_optimality,
@@ -100,6 +101,7 @@ def of_sets():
     # The token between two others cannot beat both.
     line = AttentionDataset.build([[[1], [0], [-1]]], [1], [[1]], [1])
     yield gen_feasibility.decide(line, [[1]])
+    yield full_rank.decide(line)
 
 
 def of_limits():

@@ -21,7 +21,7 @@ def decided(dataset):
     accepted(dataset, verdict)
     if verdict.fails:
         phi = features(dataset, (0,) * dataset.n)
-        coefficients = verdict.certificate.coefficients
+        coefficients = full_rank.dependency(dataset).coefficients
         total = phi.combination([phi.index[i, t] for i, t, _ in coefficients],
                                 [x for _, _, x in coefficients])
         assert any(x != 0 for _, _, x in coefficients)
@@ -85,10 +85,21 @@ def test_three_differences_in_the_plane():
 
 
 def test_more_rows_than_dimensions():
-    # d = 1: three rows of one number each; two of them are enough.
-    verdict = decided(build([[[0], [2], [3], [5]]], [[1]]))
-    assert verdict.fails and len(verdict.certificate.coefficients) == 2
-    assert {abs(x) for _, _, x in verdict.certificate.coefficients} == {fmpq(2), fmpq(3)}
+    # d = 1: three rows of one number each, so the count alone shows it; two of them are enough
+    # for a dependency.
+    data = build([[[0], [2], [3], [5]]], [[1]])
+    verdict = decided(data)
+    assert verdict.fails and verdict.certificate.kind == "too_many_rows"
+    assert verdict.number == "3 > d² = 1"
+    coefficients = full_rank.dependency(data).coefficients
+    assert {abs(x) for _, _, x in coefficients} == {fmpq(2), fmpq(3)}
+
+
+def test_as_many_rows_as_dimensions_are_compared_one_by_one():
+    # d = 1 and one row: d² rows, not more, and it is not 0.
+    assert decided(build([[[0], [2]]], [[1]])).holds
+    # d = 1 and one row that is 0.
+    assert decided(build([[[2], [2]]], [[1]])).certificate.kind == "row_dependency"
 
 
 def test_agrees_with_brute_force():

@@ -46,6 +46,7 @@ from conditions.certificates.ranks import (
     IndependentRows,
     ModularRank,
     RowDependency,
+    TooManyRows,
 )
 from conditions.certificates.scores import (
     FlatSamples,
@@ -136,6 +137,7 @@ __all__ = [
     "SimplexCover",
     "SparseVector",
     "StationaryAtZero",
+    "TooManyRows",
     "TopologicalOrder",
     "Triple",
     "UnequalScores",

@@ -33,6 +33,13 @@ class RowDependency(Certificate):
 
 
 @dataclass(frozen=True)
+class TooManyRows(Certificate):
+    """More features than the d² dimensions of their space."""
+
+    kind = "too_many_rows"
+
+
+@dataclass(frozen=True)
 class ExactRank(Certificate):
     """W^mm = Σ λ φ exactly, and its rank."""
 

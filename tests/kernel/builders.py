@@ -259,6 +259,8 @@ CASES = {
         NARROW, "full_rank", "fails",
         {"kind": "row_dependency", "coefficients": [[0, 1, 3], [1, 1, -1]]},
         "linearly dependent"),
+    "too_many_rows": _case(
+        NARROW, "full_rank", "fails", {"kind": "too_many_rows"}, "2 features in a space of 1"),
     "exact_rank": _case(
         DIAGONAL, "rank_bound", "holds",
         {"kind": "exact_rank", "multipliers": [[0, 1, 1], [1, 1, 1]], "rank": 2},

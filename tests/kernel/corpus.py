@@ -122,6 +122,8 @@ INVALID = {
     ("not_complementary", "too-long"): _faulty("support_exact", (*C, "multipliers", 0, 2), 2),
     ("not_cancelling", "farkas"): _faulty("farkas", (*C, "multipliers", 0, 2), 2),
     ("not_cancelling", "dependency"): _faulty("row_dependency", (*C, "coefficients", 1, 2), 1),
+    ("not_dependent", "few-rows"): document(DIAGONAL, verdict(
+        "full_rank", "fails", {"kind": "too_many_rows"})),
     ("broken_cycle", "open"): _faulty("query_cycle", (*C, "edges", 1), DELETE),
     ("query_not_multiple", "negative"): _faulty("query_cycle", ("dataset", "z", 1), [-2, 0]),
     ("query_not_multiple", "zero"): _faulty("query_cycle", ("dataset", "z", 0), [0, 0]),

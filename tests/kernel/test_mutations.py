@@ -197,6 +197,8 @@ TARGETED = [
     ("row_dependency", (*C, "coefficients", 1), DELETE, "NOT_CANCELLING"),
     ("row_dependency", (*C, "coefficients"), [[0, 2, -1], [0, 1, 2]], "NOT_INCREASING"),
     ("row_dependency_narrow", (*C, "coefficients", 0, 2), 2, "NOT_CANCELLING"),
+    ("row_dependency", C, {"kind": "too_many_rows"}, "NOT_DEPENDENT"),
+    ("too_many_rows", (*C, "modulus"), 7, "UNKNOWN_FIELD"),
     ("exact_rank", (*C, "rank"), 1, "WRONG_RANK"),
     ("exact_rank", (*C, "rank"), 3, "OUT_OF_RANGE"),
     ("exact_rank", (*C, "multipliers", 1, 2), "2/3", "MARGIN_TOO_SMALL"),

@@ -50,6 +50,7 @@ class Code(enum.Enum):
     MARGIN_TOO_SMALL = "a margin is not shown to be as large as it must be"
     NOT_COMPLEMENTARY = "a positive multiplier stands at a margin other than 1"
     NOT_CANCELLING = "a combination of features is not zero"
+    NOT_DEPENDENT = "there are no more features than dimensions"
     BROKEN_CYCLE = "an edge does not end at the selected token of the next edge"
     QUERY_NOT_MULTIPLE = "a query on the cycle is not a positive multiple of the first one"
     NOT_A_PARTITION = "the classes are not the samples grouped by equal query"

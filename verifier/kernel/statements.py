@@ -58,7 +58,7 @@ CONDITIONS: dict[str, Condition] = {
     "full_rank": Condition(
         "the features are linearly independent, for every selection",
         "the features are linearly dependent, for every selection",
-        ("independent_rows", "independent_factors"), ("row_dependency",)),
+        ("independent_rows", "independent_factors"), ("row_dependency", "too_many_rows")),
     "rank_bound": Condition(
         "W^mm_α exists, and its rank, at most min(n, d), is this",
         "W^mm_α does not exist",

@@ -24,7 +24,7 @@ from .krawczyk import krawczyk
 from .nuclear import low_rank_pair, nuclear_interval, nuclear_optima, rank_one_infeasible
 from .nuclear_uniqueness import nuclear_uniqueness
 from .products import negative_product, nonnegative_products, zero_feature
-from .ranks import independent_factors, independent_rows, row_dependency
+from .ranks import independent_factors, independent_rows, row_dependency, too_many_rows
 from .residual import basin_residual
 from .scores import (
     flat_samples,
@@ -44,7 +44,7 @@ KINDS: dict[str, Callable[[Claim, Node], Proved]] = {check.__name__: check for c
     exact_kkt, kkt_enclosure, primal_dual,
     gen_separator, motzkin, gen_kkt,
     nuclear_interval, nuclear_uniqueness, nuclear_optima, low_rank_pair, rank_one_infeasible,
-    independent_rows, independent_factors, row_dependency, exact_rank, modular_rank,
+    independent_rows, independent_factors, row_dependency, too_many_rows, exact_rank, modular_rank,
     first_step_margins, first_step_violation,
     injective_features, monotone_direction, separable_queries, all_flat, stationary_at_zero,
     decision_tree, krawczyk, simplex_cover, direction_tree, exceptional_selection,

@@ -96,6 +96,15 @@ def independent_factors(claim: Claim, node: Node) -> Proved:
     return Proved()
 
 
+def too_many_rows(claim: Claim, node: Node) -> Proved:
+    """More than d² matrices of size d × d are dependent."""
+    node.object("kind")
+    count, d = sum(T - 1 for T in claim.dataset.lengths), claim.dataset.d
+    if count <= d * d:
+        raise node.refuse(Code.NOT_DEPENDENT, f"{count} features are no more than d² = {d * d}")
+    return Proved(f"{count} features in a space of {d * d} dimensions")
+
+
 def row_dependency(claim: Claim, node: Node) -> Proved:
     """Coefficients, not all 0, with Σ c_it φ_it = 0."""
     coefficients = node.object("kind", "coefficients")["coefficients"]
