@@ -1,0 +1,1 @@
+"""The commands of ``attsvm``, one module each; `verifier.cli` registers them."""
