@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -91,13 +91,41 @@ def _label(value: Any, name: str) -> int:
     return 1 if label == 1 else -1
 
 
+def _head(value: Any) -> Vector:
+    head = _vector(value, "v")
+    if not head:
+        raise InvalidInput("v", value, "must have at least one entry", "give the linear head")
+    return head
+
+
+def _position_labels(Y: Any, lengths: Sequence[int]) -> list[tuple[int, ...]]:
+    """T_i labels per sequence, from one label or one list of labels each."""
+    given = _sequence(Y, "Y", "labels")
+    if len(given) != len(lengths):
+        raise InvalidInput("Y", f"{len(given)} entries",
+                           f"must have one entry per sequence of X ({len(lengths)})",
+                           "drop or add labels")
+    labels = []
+    for i, (entry, T) in enumerate(zip(given, lengths, strict=True)):
+        many = entry.ndim > 0 if isinstance(entry, np.ndarray) else isinstance(entry, list | tuple)
+        if many and len(entry) != T:
+            raise InvalidInput(f"Y[{i}]", f"{len(entry)} labels",
+                               f"must be one label, or one for each of {T} positions",
+                               "drop or add labels")
+        labels.append(tuple(_label(y, f"Y[{i}][{k}]") for k, y in enumerate(entry)) if many
+                      else (_label(entry, f"Y[{i}]"),) * T)
+    return labels
+
+
 @dataclass(frozen=True, eq=False)
 class AttentionDataset:
     """n samples (Y_i, X_i, z_i) and a linear head v, exact over the rationals.
 
     ``tokens[i]`` is T_i × d, ``labels[i]`` is ±1, ``queries[i]`` and ``head`` have length d.
     Use the constructors, which check; equality is identity, so a dataset can key a cache.
-    Source: arXiv 2308.16898 v1, section 2.
+    ``origins[i]`` is (sequence, position) of the query of sample i where it is a token of its
+    sequence, both from 0, else None; it is for reports and enters neither fingerprint nor
+    certificate. Source: arXiv 2308.16898 v1, section 2.
 
     >>> data = AttentionDataset.build([[[1, 0], [0, 0]]], [1], [["1/2", 0]], [1, 3])
     >>> data.n, data.d, data.lengths, data.scores[0]
@@ -108,6 +136,7 @@ class AttentionDataset:
     labels: tuple[int, ...]
     queries: tuple[Vector, ...]
     head: Vector
+    origins: tuple[tuple[int, int], ...] | None = None
 
     # Constructors ------------------------------------------------------------------------
 
@@ -122,9 +151,7 @@ class AttentionDataset:
         samples = _sequence(X, "X", "samples")
         if not samples:
             raise InvalidInput("X", X, "must hold at least one sample", "add a sample")
-        head = _vector(v, "v")
-        if not head:
-            raise InvalidInput("v", v, "must have at least one entry", "give the linear head")
+        head = _head(v)
         tokens = tuple(_tokens(sample, f"X[{i}]", len(head)) for i, sample in enumerate(samples))
         labels = _sequence(Y, "Y", "labels")
         queries = _sequence(z, "z", "queries")
@@ -155,38 +182,48 @@ class AttentionDataset:
             raise InvalidInput("query_index", f"{len(indices)} entries",
                                f"must have one entry per sample of X ({len(samples)})",
                                "give one index per sample, or one for all")
-        z = []
+        origins = []
         for i, (sample, q) in enumerate(zip(samples, indices, strict=True)):
             integral = isinstance(q, int | np.integer) and not isinstance(q, bool)
             if not integral or not -len(sample) <= q < len(sample):
                 raise InvalidInput(f"query_index[{i}]", q,
                                    f"must be an integer naming one of {len(sample)} tokens",
                                    "count tokens from 0")
-            z.append(sample[int(q)])
-        return cls.build(samples, Y, z, v)
+            origins.append((i, int(q) % len(sample)))
+        data = cls.build(samples, Y, [samples[i][q] for i, q in origins], v)
+        return replace(data, origins=tuple(origins))
 
     @classmethod
-    def causal(cls, sequences: Any, Y: Any, v: Any) -> AttentionDataset:
-        """Causal self-attention: every prefix of length k ≥ 2 is a sample with query x_k.
+    def causal(cls, X: Any, Y: Any, v: Any) -> AttentionDataset:
+        """Causal self-attention: position k ≥ 1 sees x_0, …, x_k, a sample with the query x_k.
 
-        ``sequences`` is a list of T_i × d token lists, ``Y`` one label per sequence (its
-        prefixes share it), ``v`` the head. Raises ``InvalidInput``.
+        ``X`` is a list of sequences, T_i × d each, ``Y`` one label per sequence, shared by its
+        positions, or one list of T_i labels (position 0 sees one token, makes no sample and
+        leaves its label unused), ``v`` the head. Raises ``InvalidInput``.
         """
-        given = [_sequence(s, f"sequences[{i}]", "tokens")
-                 for i, s in enumerate(_sequence(sequences, "sequences", "sequences"))]
-        labels = _sequence(Y, "Y", "labels")
-        if len(labels) != len(given):
-            raise InvalidInput("Y", f"{len(labels)} entries",
-                               f"must have one label per sequence ({len(given)})",
-                               "drop or add labels")
-        for i, sequence in enumerate(given):
-            if len(sequence) < 2:
-                raise InvalidInput(f"sequences[{i}]", f"{len(sequence)} tokens",
-                                   "must have at least 2 tokens", "drop the sequence")
-        prefixes = [(sequence[:k], y) for sequence, y in zip(given, labels, strict=True)
-                    for k in range(2, len(sequence) + 1)]
-        return cls.build([p for p, _ in prefixes], [y for _, y in prefixes],
-                         [p[-1] for p, _ in prefixes], v)
+        return cls._positions(X, Y, v, causal=True)
+
+    @classmethod
+    def every_position(cls, X: Any, Y: Any, v: Any) -> AttentionDataset:
+        """The loss L_seq: every position k sees the whole sequence, a sample with the query x_k.
+
+        Arguments as for `causal`. L is the mean over the samples. Raises ``InvalidInput``.
+        """
+        return cls._positions(X, Y, v, causal=False)
+
+    @classmethod
+    def _positions(cls, X: Any, Y: Any, v: Any, *, causal: bool) -> AttentionDataset:
+        head = _head(v)
+        sequences = [_tokens(s, f"X[{i}]", len(head))
+                     for i, s in enumerate(_sequence(X, "X", "sequences"))]
+        if not sequences:
+            raise InvalidInput("X", X, "must hold at least one sequence", "add a sequence")
+        labels = _position_labels(Y, [len(sequence) for sequence in sequences])
+        origins = tuple((i, k) for i, sequence in enumerate(sequences)
+                        for k in range(causal, len(sequence)))
+        return cls(tuple(sequences[i][:k + 1] if causal else sequences[i] for i, k in origins),
+                   tuple(labels[i][k] for i, k in origins),
+                   tuple(sequences[i][k] for i, k in origins), head, origins)
 
     # Derived data ------------------------------------------------------------------------
 

@@ -10,8 +10,12 @@ of equal priority, and
                 and ≥ 1 for every edge i → j of graph k between two components.
 
 A path between components crosses at least one such edge and no edge is against it, so the
-constraint follows for every pair of tokens that a path joins. It is Gen-SVM
-(`conditions.separation.general`) with one sample per last token and label.
+constraint follows for every pair of tokens that a path joins, and it is enough to ask for it along
+the edges of a transitive reduction of the condensation. So it is Gen-SVM
+(`conditions.separation.general`) with one sample per last token and component.
+
+The labels are assumed to occur in their inputs. Where they do not, `NextTokenData.completed` puts
+them there, as candidates that attention can choose; the graphs stay as they are.
 
 Source: Li, Huang, Ildiz, Rawat, Oymak, arXiv 2403.08081, section 2; docs/theory.md, section 8.
 """
@@ -20,7 +24,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,12 +44,14 @@ Tokens = tuple[int, ...]
 class NextTokenData:
     """Input sequences with their labels, and the embeddings, K × d, exact.
 
-    Use `build` or `prefixes`, which check.
+    Use `build` or `prefixes`, which check. ``origins[m]`` is (sequence, position) of the last
+    token of input m, where inputs are parts of sequences.
     """
 
     inputs: tuple[Tokens, ...]
     labels: Tokens
     embeddings: tuple[Vector, ...]
+    origins: tuple[tuple[int, int], ...] | None = None
 
     @classmethod
     def build(cls, inputs: Any, labels: Any, embeddings: Any) -> NextTokenData:
@@ -70,17 +76,43 @@ class NextTokenData:
         return cls(sequences, answers, table)
 
     @classmethod
-    def prefixes(cls, sequences: Any, embeddings: Any) -> NextTokenData:
-        """Every proper prefix of every sequence as an input, labelled by the token after it.
+    def prefixes(cls, sequences: Any, embeddings: Any,
+                 context: int | None = None) -> NextTokenData:
+        """The causal data of *sequences*: every token but the first labels those before it.
 
-        Raises ``InvalidInput``.
+        Inputs are cut to their last *context* tokens. Raises ``InvalidInput``.
         """
+        if context is not None and context < 1:
+            raise InvalidInput("context", context, "must be at least 1", "give a number of tokens")
         given = [list(sequence) for sequence in sequences]
-        pairs = [(s[:k], s[k]) for s in given for k in range(1, len(s))]
-        if not pairs:
+        origins = tuple((i, k) for i, s in enumerate(given) for k in range(len(s) - 1))
+        if not origins:
             raise InvalidInput("sequences", f"{len(given)} sequences",
                                "must hold a sequence of at least two tokens", "add one")
-        return cls.build([p for p, _ in pairs], [label for _, label in pairs], embeddings)
+        data = cls.build([given[i][:k + 1][-(context or k + 1):] for i, k in origins],
+                         [given[i][k + 1] for i, k in origins], embeddings)
+        return replace(data, origins=origins)
+
+    def completed(self) -> NextTokenData:
+        """These data with the label put before every input in which it does not occur.
+
+        Last tokens and graphs are unchanged: the edges lead to the other tokens of the input.
+        """
+        inputs = tuple(s if label in s else (label, *s)
+                       for s, label in zip(self.inputs, self.labels, strict=True))
+        return replace(self, inputs=inputs)
+
+    def with_labels_inside(self) -> NextTokenData:
+        """The inputs in which the label occurs. Raises ``InvalidInput`` if there is none."""
+        kept = [m for m, (s, label) in enumerate(zip(self.inputs, self.labels, strict=True))
+                if label in s]
+        if not kept:
+            raise InvalidInput("data", f"{len(self.inputs)} inputs",
+                               "must have an input in which its label occurs",
+                               "add the missing labels to the inputs")
+        origins = None if self.origins is None else tuple(self.origins[m] for m in kept)
+        return replace(self, inputs=tuple(self.inputs[m] for m in kept),
+                       labels=tuple(self.labels[m] for m in kept), origins=origins)
 
     @property
     def d(self) -> int:
@@ -124,6 +156,21 @@ class PriorityGraph:
         return tuple(members[c] for c in order)
 
     @cached_property
+    def covers(self) -> tuple[tuple[int, ...], ...]:
+        """Per component of `components` the places of those that it covers.
+
+        They are the edges of the transitive reduction of the condensation.
+        """
+        place = {members: c for c, members in enumerate(self.components)}
+        condensed = nx.DiGraph()
+        condensed.add_nodes_from(place.values())
+        condensed.add_edges_from((place[self.component_of[i]], place[self.component_of[j]])
+                                 for i, j in self.graph.edges
+                                 if self.component_of[i] != self.component_of[j])
+        reduced = nx.transitive_reduction(condensed)
+        return tuple(tuple(sorted(reduced.successors(c))) for c in place.values())
+
+    @cached_property
     def component_of(self) -> dict[int, Tokens]:
         """The component of every token."""
         return {token: members for members in self.components for token in members}
@@ -138,8 +185,9 @@ class PriorityGraph:
 class GraphSVM:
     """Graph-SVM as Gen-SVM: ``sets[m]`` of sample m of ``dataset``.
 
-    ``origins[m]`` is (k, tokens): sample m has the query e_k and the embeddings of *tokens*, the
-    label first. The labels Y and the head are 1 and 0: no statement here is about scores.
+    ``origins[m]`` is (k, tokens): sample m has the query e_k and the embeddings of *tokens*, those
+    of a component and then one of each component that it covers. The labels Y and the head are 1
+    and 0: no statement here is about scores.
     """
 
     dataset: AttentionDataset
@@ -154,12 +202,11 @@ def graph_svm(data: NextTokenData) -> GraphSVM:
     """
     origins, sets = [], []
     for graph in data.graphs:
-        for label in sorted(graph.graph):
-            tokens = (label, *sorted(graph.graph.successors(label)))
+        for members, covered in zip(graph.components, graph.covers, strict=True):
+            tokens = (*members, *(graph.components[c][0] for c in covered))
             if len(tokens) > 1:
-                equal = set(graph.component_of[label])
                 origins.append((graph.last, tokens))
-                sets.append(tuple(p for p, token in enumerate(tokens) if token in equal))
+                sets.append(tuple(range(len(members))))
     if not origins:
         raise InvalidInput("data", f"{len(data.inputs)} inputs",
                            "must have an input with a token that is not its label",
@@ -201,6 +248,8 @@ def training_set(data: NextTokenData) -> TrainingSet:
     dataset = AttentionDataset.build(
         [[data.embeddings[token] for token in s] for s in inputs], [1] * len(kept),
         [data.embeddings[s[-1]] for s in inputs], [fmpq(0)] * data.d)
+    if data.origins is not None:
+        dataset = replace(dataset, origins=tuple(data.origins[m] for m in kept))
     return TrainingSet(
         dataset, _places(inputs, equal),
         _places(inputs, [{data.labels[m]} for m in kept]), kept)

@@ -25,6 +25,9 @@ from conditions import (
     nonnegative_features,
     nuclear_margin,
     rank_bound,
+    robust_feasibility,
+    robust_full_rank,
+    robust_support,
     selection_trap,
     unique_nuclear_optimum,
     verified_run,
@@ -104,6 +107,13 @@ def of_sets():
     yield full_rank.decide(line)
 
 
+def of_balls():
+    for decide in (robust_feasibility.decide, robust_support.decide):
+        yield decide(UNITS, (0, 0))
+    yield robust_full_rank.decide(UNITS)
+    yield robust_full_rank.decide(of_differences([[[1, 0]], [[0, 1]]], [[1, 0], [1, 0]]))
+
+
 def of_limits():
     line = AttentionDataset.build([[[2], [1], [0]]], [1], [[1]], [1])
     yield large_first_step.decide(line, 10, "1/10", "correlation")
@@ -139,7 +149,7 @@ def of_searches():
 
 
 def gathered():
-    verdicts = (v for source in (of_reports, of_selections, of_sets, of_limits) for v in source())
+    verdicts = (v for source in (of_reports, of_selections, of_sets, of_balls, of_limits) for v in source())
     found = [v.certificate for v in verdicts if v.certificate is not None]
     found += of_searches()
     by_kind: dict[str, list[Certificate]] = {}

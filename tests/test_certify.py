@@ -32,7 +32,7 @@ def by_condition(report):
 def test_plane_is_decided_exactly_or_enclosed_and_accepted():
     report = certify(io.load_dataset(EXAMPLES / "plane_3_tokens.npz"))
     conditions = [v for v in report.verdicts if v.condition != "predicted_direction"]
-    assert len(conditions) == 15
+    assert len(conditions) == 16
     assert all(v.evidence in (Evidence.EXACT, Evidence.ENCLOSED) for v in conditions)
     result = check_text(report.certificate_text())
     assert result.accepted

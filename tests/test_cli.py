@@ -40,7 +40,7 @@ def test_certify_and_check_as_processes(tmp_path):
                               capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
-    assert done.stdout.splitlines()[-1].startswith("accepted 15 of 15 proved verdicts")
+    assert done.stdout.splitlines()[-1].startswith("accepted 16 of 16 proved verdicts")
 
 
 def test_report_names_every_condition_with_status_and_evidence(attsvm):

@@ -83,8 +83,36 @@ def test_causal_makes_every_prefix_a_sample():
     assert dataset.labels == (1, 1, -1)
     assert dataset.queries == ((2, 0), (3, 0), (5, 0))
     assert dataset.tokens[1] == ((1, 0), (2, 0), (3, 0))
+    assert dataset.origins == ((0, 1), (0, 2), (1, 1))
     array = AttentionDataset.causal(np.arange(12).reshape(2, 3, 2), [1, 1], V)
     assert array.lengths == (2, 3, 2, 3)
+
+
+def test_every_position_is_a_sample_of_the_whole_sequence():
+    sequences = [[[1, 0], [2, 0], [3, 0]], [[4, 0], [5, 0]]]
+    dataset = AttentionDataset.every_position(sequences, [1, -1], V)
+    assert dataset.lengths == (3, 3, 3, 2, 2)
+    assert dataset.labels == (1, 1, 1, -1, -1)
+    assert dataset.queries == ((1, 0), (2, 0), (3, 0), (4, 0), (5, 0))
+    assert dataset.origins == ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1))
+
+
+@pytest.mark.parametrize("labels", [[[1, -1, 1], 1], [np.array([1, -1, 1]), np.int8(1)],
+                                    [("1", -1.0, 1), "1"]])
+def test_every_position_may_have_its_own_label(labels):
+    sequences = [[[1, 0], [2, 0], [3, 0]], [[4, 0], [5, 0]]]
+    assert AttentionDataset.causal(sequences, labels, V).labels == (-1, 1, 1)
+    assert AttentionDataset.every_position(sequences, labels, V).labels == (1, -1, 1, 1, 1)
+
+
+def test_origins_change_no_fingerprint():
+    own = AttentionDataset.self_attention(X, Y, V, -1)
+    assert own.origins == ((0, 1), (1, 2))
+    cross = build(z=[X[0][1], X[1][2]])
+    assert cross.origins is None and cross.fingerprint == own.fingerprint
+    masked = AttentionDataset.causal([X[1]], Y[:1], V)
+    same = build(X=[X[1][:2], X[1]], Y=[1, 1], z=X[1][1:])
+    assert masked.fingerprint == same.fingerprint
 
 
 @pytest.mark.parametrize(("changes", "name"), [
@@ -120,12 +148,18 @@ def test_self_attention_refuses(index, name):
 
 
 @pytest.mark.parametrize(("sequences", "labels", "name"), [
-    ([[[1, 0]]], [1], "sequences[0]"), ([[[1, 0], [1, 1]]], [1, 1], "Y"), ([], [], "X"),
-    ([3], [1], "sequences[0]"), (3, [1], "sequences"), ([[[1, 0], [1, 1]]], 1, "Y")])
-def test_causal_refuses(sequences, labels, name):
+    ([[[1, 0]]], [1], "X[0]"), ([[[1, 0], [1, 1]]], [1, 1], "Y"), ([], [], "X"),
+    ([3], [1], "X[0]"), (3, [1], "X"), ([[[1, 0], [1, 1]]], 1, "Y"),
+    ([[[1, 0], [1, 1]]], [[1]], "Y[0]"), ([[[1, 0], [1, 1]]], [[1, 1, 1]], "Y[0]"),
+    ([[[1, 0], [1, 1]]], [[1, 2]], "Y[0][1]"), ([[[1, 0], [1, 1]]], [[1, [1]]], "Y[0][1]"),
+    ([[[1, 0], [1, 1]], [[1, 0], [1, "x"]]], [1, 1], "X[1][1][1]"),
+    ([[[1, 0], [1, 1]]], [np.array(3)], "Y[0]")])
+@pytest.mark.parametrize("build", [AttentionDataset.causal, AttentionDataset.every_position])
+def test_positions_refuse(build, sequences, labels, name):
     with pytest.raises(InvalidInput) as caught:
-        AttentionDataset.causal(sequences, labels, V)
+        build(sequences, labels, V)
     assert caught.value.name == name
+    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_floats_say_when_they_round():

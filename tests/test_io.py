@@ -147,6 +147,79 @@ def test_query_index_means_self_attention(tmp_path, index):
     assert load_dataset(json_file(tmp_path, document)).fingerprint == expected
 
 
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("labels", [Y, np.array([[1, -1, 1, 1], [1, 1, -1, 1], [-1, 1, 1, 1]])])
+def test_causal_means_that_every_position_predicts(tmp_path, causal, labels):
+    arrays = {"X": X, "Y": labels, "v": V, "lengths": np.array([4, 3, 3])}
+    ragged = [X[0], X[1][:3], X[2][:3]]
+    build = AttentionDataset.causal if causal else AttentionDataset.every_position
+    cut = [y[:len(x)] if labels.ndim > 1 else y for x, y in zip(ragged, labels, strict=True)]
+    expected = build(ragged, cut, V)
+    document = {name: array.tolist() for name, array in arrays.items()}
+    for path in (npz_file(tmp_path, {**arrays, "causal": causal}),
+                 npz_file(tmp_path, {**arrays, "causal": np.array(int(causal))}),
+                 json_file(tmp_path, {**document, "causal": causal}),
+                 json_file(tmp_path, {**document, "causal": int(causal)})):
+        loaded = load_dataset(path)
+        assert loaded.fingerprint == expected.fingerprint
+        assert loaded.origins == expected.origins
+
+
+def test_stacks_of_sequences(tmp_path):
+    labels = np.stack([Y, -Y])[..., None] * np.ones((1, 1, 4))
+    for y in (STACK["Y"], labels):
+        path = npz_file(tmp_path, {"X": STACK["X"], "Y": y, "v": V, "causal": np.array(True)})
+        assert [t.fingerprint for t in load_datasets(path)] == [
+            AttentionDataset.causal(x, s * Y, V).fingerprint
+            for x, s in zip(STACK["X"], (1, -1), strict=True)]
+    bad = labels.copy()
+    bad[1, 2, 3] = 0
+    refused(load_datasets, npz_file(tmp_path, {"X": STACK["X"], "Y": bad, "v": V,
+                                               "causal": np.array(True)}), name="Y[1][2][3]")
+
+
+@pytest.mark.parametrize(("changes", "name"), [
+    ({"causal": 2}, "causal"), ({"causal": "yes"}, "causal"), ({"causal": None}, "causal"),
+    ({"causal": 0.5}, "causal"), ({"causal": [True]}, "causal"), ({"causual": True}, "field"),
+    ({"causal": True, "query_index": 0}, "z"), ({"causal": True, "z": [[1, 2]]}, "z"),
+    ({"causal": True, "origins": [[0, 1]]}, "origins"), ({"causal": True, "X": 3}, "X"),
+    ({"causal": True, "Y": [[1, 1, 1]]}, "Y[0]"), ({"causal": True, "X": [[[1, 0]]]}, "X[0]"),
+    ({"causal": True, "Y": [[1, 3]]}, "Y[0][1]"), ({"causal": True, "v": 1}, "v")])
+def test_causal_is_refused_by_name(tmp_path, changes, name):
+    document = {key: SMALL[key] for key in ("X", "Y", "v")}
+    refused(load_dataset, json_file(tmp_path, {**document, **changes}), name=name)
+
+
+def test_sequences_that_expand_too_far_are_refused(tmp_path):
+    arrays = {"X": np.zeros((1, 6000, 1)), "Y": np.array([1]), "v": np.array([1])}
+    for causal in (True, False):
+        refused(load_dataset, npz_file(tmp_path, {**arrays, "causal": np.array(causal)}),
+                name="data", match="every position")
+
+
+def test_only_the_flag_may_be_a_boolean_array(tmp_path):
+    refused(load_dataset, npz_file(tmp_path, {**PLAIN, "Y": np.array([True] * 3)}), name="Y")
+
+
+def test_origins_ride_along(tmp_path):
+    dataset = AttentionDataset.causal(X, Y, V)
+    for suffix in ("npz", "json"):
+        path = tmp_path / f"a.{suffix}"
+        save_dataset(dataset, path)
+        loaded = load_dataset(path)
+        assert loaded.origins == dataset.origins and loaded.fingerprint == dataset.fingerprint
+        save_dataset([dataset, dataset], path)
+        assert [t.origins for t in load_datasets(path)] == [dataset.origins] * 2
+        save_dataset(RAGGED, path)
+        assert load_dataset(path).origins is None
+    for origins, name in (([[0, 1]] * 2, "origins"), ([[0, -1]], "origins[0]"),
+                          ([[0]], "origins"), ([[0, "x"]], "origins[0][1]"), (["x"], "origins"),
+                          ([[0, 1, 2]], "origins[0]"), (3, "origins")):
+        refused(load_dataset, json_file(tmp_path, {**SMALL, "origins": origins}),
+                match=r"origins" if name == "origins" else None,
+                name=None if name == "origins" else name)
+
+
 def test_stacks_share_what_has_no_trial_axis(tmp_path):
     arrays = {"X": STACK["X"], "Y": Y, "z": Z, "v": V, "lengths": np.array([[4, 2, 3], [4, 4, 4]])}
     expected = [RAGGED.fingerprint, AttentionDataset.build(2 * X, Y, Z, V).fingerprint]

@@ -93,3 +93,11 @@ def test_the_limit_from_the_exact_start(start, limit):
     assert verdict["limit_from_start"].selection == limit
     text = Report(TWO, "", tuple(verdict.values()), (), run).certificate_text()
     assert check_text(text).accepted
+
+
+@pytest.mark.parametrize("X", [[[[1, 0], [0, 1]]], [[[1, 1], [1, 1]]]])
+def test_a_constant_loss_has_no_longest_step(X):
+    # Every query is 0, or all tokens are equal: β = 0.
+    zero = AttentionDataset.build(X, [1], [[0, 0]], [1, 0])
+    _, found = proved_limits(zero, seconds=0.0, iterations=5)
+    assert found["basin"].undecided and found["low_norm_limit"].undecided

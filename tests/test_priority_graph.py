@@ -10,8 +10,10 @@ import oracle
 import pytest
 from test_gen_feasibility import checked
 
-from conditions import InvalidInput, gen_feasibility, multi_token_support
+from conditions import AttentionDataset, InvalidInput, gen_feasibility, multi_token_support
 from conditions.priority_graph import NextTokenData, graph_svm, training_set
+from conditions.separation.general import GenInfeasible, solve
+from conditions.separation.token_sets import check_sets
 
 EYE = np.eye(4, dtype=int)
 # After token 0 labels 1 and 2 win over each other and over 0 and 3; after 3, 2 beats 1 beats 0.
@@ -122,12 +124,47 @@ def test_solution_meets_the_definition():
         assert all(W[i][last] - W[j][last] >= 1 for i, j in above)
 
 
-def test_one_sample_for_each_last_token_and_label():
-    svm = graph_svm(NextTokenData.build([*INPUTS, INPUTS[0]], [*LABELS, LABELS[0]], EYE))
-    assert svm.origins == ((0, (1, 0, 2, 3)), (0, (2, 0, 1)), (3, (1, 0, 3)), (3, (2, 1, 3)))
-    assert svm.sets == ((0, 2), (0, 2), (0,), (0,))
+def test_one_sample_for_each_last_token_and_component_that_covers_another():
+    data = NextTokenData.build([*INPUTS, INPUTS[0]], [*LABELS, LABELS[0]], EYE)
+    assert [graph.covers for graph in data.graphs] == [((1, 2), (), ()), ((1,), (2, 3), (), ())]
+    svm = graph_svm(data)
+    # The edge 2 → 3 of the second graph follows from 2 → 1 → 3.
+    assert svm.origins == ((0, (1, 2, 0, 3)), (3, (2, 1)), (3, (1, 0, 3)))
+    assert svm.sets == ((0, 1), (0,), (0,))
     assert svm.dataset.queries[0] == (1, 0, 0, 0)
-    assert svm.dataset.tokens[1] == ((0, 0, 1, 0), (1, 0, 0, 0), (0, 1, 0, 0))
+    assert svm.dataset.tokens[1] == ((0, 0, 1, 0), (0, 1, 0, 0))
+
+
+def by_edges(data):
+    """Graph-SVM with a sample per last token and label and a row per edge of the graphs."""
+    samples, queries, sets = [], [], []
+    for last, (equal, _) in definition(data).items():
+        edges = {(y, t) for s, y in zip(data.inputs, data.labels, strict=True)
+                 if s[-1] == last for t in s if t != y}
+        for label in sorted({y for y, _ in edges}):
+            tokens = [label, *sorted(t for y, t in edges if y == label)]
+            samples.append([data.embeddings[t] for t in tokens])
+            queries.append(data.embeddings[last])
+            sets.append([p for p, t in enumerate(tokens) if t == label or (label, t) in equal])
+    dataset = AttentionDataset.build(samples, [1] * len(samples), queries, [0] * data.d)
+    return solve(dataset, check_sets(dataset, sets))
+
+
+def test_reduction_has_the_solution_of_all_edges():
+    rng = random.Random(5)
+    counts = {True: 0, False: 0}
+    for _ in range(60):
+        table = [[rng.randint(-1, 2) for _ in range(2)] for _ in range(4)]
+        data = random_data(rng, samples=5, embeddings=table)
+        if all(set(s) <= {y} for s, y in zip(data.inputs, data.labels, strict=True)):
+            continue
+        svm = graph_svm(data)
+        reduced, full = solve(svm.dataset, svm.sets), by_edges(data)
+        assert isinstance(reduced, GenInfeasible) == isinstance(full, GenInfeasible)
+        counts[isinstance(full, GenInfeasible)] += 1
+        if not isinstance(full, GenInfeasible):
+            assert reduced.W == full.W
+    assert min(counts.values()) >= 8, counts
 
 
 def test_only_cycles_mean_no_rejected_token():
@@ -149,6 +186,42 @@ def test_prefixes():
     assert data.inputs == ((0,), (0, 1), (2,))
     assert data.labels == (1, 2, 2)
     assert data.labels_in_inputs == 1
+    assert data.origins == ((0, 0), (0, 1), (2, 0))
+
+
+@pytest.mark.parametrize(("context", "inputs"), [
+    (None, ((0,), (0, 1), (0, 1, 2), (0, 1, 2, 3))), (1, ((0,), (1,), (2,), (3,))),
+    (2, ((0,), (0, 1), (1, 2), (2, 3))), (9, ((0,), (0, 1), (0, 1, 2), (0, 1, 2, 3)))])
+def test_context_keeps_the_last_tokens(context, inputs):
+    data = NextTokenData.prefixes([[0, 1, 2, 3, 0]], EYE, context)
+    assert data.inputs == inputs and data.labels == (1, 2, 3, 0)
+    with pytest.raises(InvalidInput, match="at least 1"):
+        NextTokenData.prefixes([[0, 1]], EYE, 0)
+
+
+def test_completion_keeps_the_graphs_and_puts_every_label_inside():
+    rng = random.Random(6)
+    changed = 0
+    for _ in range(40):
+        data = random_data(rng)
+        full = data.completed()
+        assert full.labels_in_inputs == len(full.inputs)
+        changed += full.inputs != data.inputs
+        for one, other in zip(data.graphs, full.graphs, strict=True):
+            assert one.last == other.last
+            assert set(one.graph) == set(other.graph)
+            assert set(one.graph.edges) == set(other.graph.edges)
+        assert full.completed().inputs == full.inputs
+    assert changed > 20
+
+
+def test_inputs_without_their_label_can_be_left_out():
+    data = NextTokenData.prefixes([[0, 1, 0, 2], [3, 3]], EYE)
+    kept = data.with_labels_inside()
+    assert kept.inputs == ((0, 1), (3,)) and kept.labels == (0, 3)
+    assert kept.origins == ((0, 1), (1, 0))
+    with pytest.raises(InvalidInput, match="label occurs"):
+        NextTokenData.prefixes([[0, 1, 2]], EYE).with_labels_inside()
 
 
 def test_training_set_keeps_inputs_with_their_label():
@@ -159,6 +232,8 @@ def test_training_set_keeps_inputs_with_their_label():
     # After 0, tokens 1 and 2 are equal; the label alone counts for the loss.
     assert kept.sets == ((0, 1), (0, 1), (1,), (0,), (0,))
     assert kept.positions == ((0,), (1,), (1,), (0,), (0,))
+    sequences = training_set(NextTokenData.prefixes([[0, 1, 0, 1, 2], [3, 2, 3]], EYE))
+    assert sequences.dataset.origins == ((0, 1), (0, 2), (1, 1))
     repeated = training_set(NextTokenData.build([[1, 0, 1, 0]], [1], EYE))
     assert repeated.positions == repeated.sets == ((0, 2),)
 

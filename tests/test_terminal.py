@@ -18,6 +18,7 @@ from verifier.report.terminal import (
     count_line,
     dataset_line,
     notes,
+    origin_lines,
     print_directions,
     print_report,
     run_line,
@@ -60,6 +61,33 @@ def test_short_and_long_selections():
     assert shown_selection((0, 3, 12)) == "0,3,12"
     assert shown_selection((7,) * 12) == ",".join("7" * 12)
     assert shown_selection((7,) * 13) == ",".join("7" * 12) + ",… (13)"
+
+
+def test_samples_are_grouped_by_sequence():
+    X = RNG.integers(-3, 4, size=(3, 4, 2))
+    causal = AttentionDataset.causal([X[0], X[1][:2], X[2][:3]], [1, 1, -1], [1, 2])
+    first, second, *_ = shown(print_report, Report(causal, "text", (), (), None), 200).splitlines()
+    assert first.startswith("text  n = 6 samples from 3 sequences, T = 2..4, d = 2; labels +4 −2; "
+                            "10 constraints; sha256")
+    assert second == ("samples 0–2: sequence 0, positions 1–3; sample 3: sequence 1, position 1; "
+                      "samples 4–5: sequence 2, positions 1–2")
+    every = AttentionDataset.every_position(X[:1], [1], [1, 2])
+    assert "n = 4 samples from 1 sequence, T = 4" in dataset_line(
+        Report(every, "", (), (), None)).plain
+    many = AttentionDataset.every_position([*X, *X, *X], [1] * 9, [1, 2])
+    assert origin_lines(many)[0].plain.endswith("positions 0–3; … (9 such runs)")
+
+
+def test_queries_of_self_attention():
+    X = RNG.integers(-3, 4, size=(2, 4, 2))
+    own = AttentionDataset.self_attention(X, [1, 1], [1, 2], -2)
+    assert [line.plain for line in origin_lines(own)] == [
+        "every query is the token at position 2 of its sample"]
+    assert dataset_line(Report(own, "", (), (), None)).plain.startswith("dataset  n = 2, T = 4")
+    mixed = AttentionDataset.self_attention(X, [1, 1], [1, 2], [0, 3])
+    assert origin_lines(mixed)[0].plain == (
+        "sample 0: sequence 0, position 0; sample 1: sequence 1, position 3")
+    assert origin_lines(TWO) == []
 
 
 def test_dataset_line_by_hand():

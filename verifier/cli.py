@@ -12,9 +12,14 @@ import typer
 from conditions.errors import InvalidInput
 from verifier.commands.certify import certify_command
 from verifier.commands.check import check_command
+from verifier.commands.claims import claims_command
 from verifier.commands.descend import descend_command
 from verifier.commands.directions import directions_command
+from verifier.commands.family import family_command
 from verifier.commands.graph import graph_command
+from verifier.commands.latex import latex_command
+from verifier.commands.path import path_command
+from verifier.commands.priority import priority_command
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -40,7 +45,12 @@ app.command("certify")(certify_command)
 app.command("directions")(directions_command)
 app.command("check")(check_command)
 app.command("descend")(descend_command)
+app.command("family")(family_command)
 app.command("graph")(graph_command)
+app.command("latex")(latex_command)
+app.command("priority")(priority_command)
+app.command("path")(path_command)
+app.command("claims")(claims_command)
 
 
 def main() -> None:

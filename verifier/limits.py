@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from flint import fmpq
 
 from conditions import basin, large_first_step, low_norm_limit, selection_trap, verified_run
 from conditions.dataset import AttentionDataset, FloatArray
@@ -15,9 +16,12 @@ from conditions.selection import optimal_selection
 from conditions.separation.frobenius import Infeasible, solve
 from conditions.smoothness import smoothness, within_range
 from conditions.verdict import Verdict, undecided
-from verifier.descent import FactoredRun, Outcome, Run, descend
+from verifier.descent import LINEAR_HEAD, FactoredRun, Outcome, Run, descend
 
 _FIRST_BLOCK = 125
+LIMITS = tuple(each.CONDITION for each in (basin, verified_run, low_norm_limit, selection_trap,
+                                           large_first_step))
+"""The conditions that `limits` is about."""
 
 
 def limits(dataset: AttentionDataset, run: Run, seconds: float,
@@ -29,14 +33,16 @@ def limits(dataset: AttentionDataset, run: Run, seconds: float,
     about plain GD: with the run's step if it is plain, else with step 1/β, which they say.
     *from_start*: also repeat the run in enclosures from its exact start, so that the limit is
     that of exact descent from W(0) and not only from a recorded iterate; for small data.
-    All of them are about descent on W and on the loss alone: for a run on K and Q, or with
-    a penalty, the basin is undecided and says so.
+    All of them are about descent on W, for the linear head and on the loss alone: for another
+    run the basin is undecided and says so.
     """
-    if isinstance(run, FactoredRun) or run.penalty:
-        what = "on K and Q" if isinstance(run, FactoredRun) else "with a penalty"
+    what = ("on K and Q" if isinstance(run, FactoredRun) else "with a penalty" if run.penalty
+            else "with a resolution" if run.resolution
+            else "" if run.head == LINEAR_HEAD else f"with the {run.head.name} head")
+    if what:
         yield undecided(basin.CONDITION, f"the run is descent {what}: the theorems about limits "
-                        "(basins, low norms, traps) are about descent on W without a penalty",
-                        selection=run.selected, loss=run.loss)
+                        "(basins, low norms, traps) are about descent on W, for the linear head, "
+                        "without a penalty", selection=run.selected, loss=run.loss)
         return
     yield _basin(dataset, run, seconds)
     if from_start:
@@ -46,7 +52,9 @@ def limits(dataset: AttentionDataset, run: Run, seconds: float,
     if not plain and (run.selected != optimal_selection(dataset)
                       or not within_range(dataset, run.loss)):
         return
-    step = run.step if plain else round_dyadic(1 / smoothness(dataset, run.loss), 20)
+    # L is constant where β = 0; any step is short then.
+    beta = smoothness(dataset, run.loss)
+    step = run.step if plain else round_dyadic(1 / beta, 20) if beta else fmpq(1)
     for about_opt in (low_norm_limit, selection_trap):
         yield about_opt.decide(dataset, run.final, "plain", step, run.loss)
     if plain and not run.start.any():

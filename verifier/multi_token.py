@@ -136,6 +136,13 @@ def observed_sets(dataset: AttentionDataset, W: FloatArray, *, selected: float =
               for t in np.flatnonzero((s <= selected) & (s >= masked))))
 
 
+def selected_sets(dataset: AttentionDataset, W: FloatArray) -> ObservedSets:
+    """`observed_sets` by the thresholds of v1, lower where a sample has 1000 tokens or more."""
+    longest = max(dataset.lengths)
+    return observed_sets(dataset, W, selected=min(SELECTED, 0.5 / longest),
+                         masked=min(MASKED, 0.5e-3 / longest))
+
+
 # The finite part ------------------------------------------------------------------------------
 
 
@@ -212,7 +219,8 @@ class MultiTokenObservation:
     """One iterate against the prediction W ≈ W^fin + ρ·W^mm; observed, not proved.
 
     ``direction`` is the correlation of W with W^mm, ``beyond`` that of W without its part in
-    S_fin, to which W^mm is orthogonal; both None where Gen-SVM is infeasible or rejects no token.
+    S_fin, to which W^mm is orthogonal, ``equivalent`` the largest correlation of W with a
+    ``read_off`` + ρ·W^mm, ρ ≥ 0; all None where Gen-SVM is infeasible or rejects no token.
     ``read_off`` is the part of W in S_fin; ``predicted`` the minimizer, if a loss was given, and
     ``distance`` the Frobenius distance of the two.
     """
@@ -221,6 +229,7 @@ class MultiTokenObservation:
     feasible: bool
     direction: float | None
     beyond: float | None
+    equivalent: float | None
     read_off: FloatArray
     predicted: FinitePart | None
 
@@ -239,9 +248,27 @@ def observe(dataset: AttentionDataset, W: FloatArray, sets: Iterable[Iterable[ob
     outcome = solve(dataset, space.sets)
     read_off = space.project(W)
     predicted = None if loss is None else space.predict(loss)
-    if isinstance(outcome, GenInfeasible) or not outcome.margins:
+    matrices = equivalent_matrices(dataset, W, space.sets)
+    if matrices is None:
         return MultiTokenObservation(space.sets, not isinstance(outcome, GenInfeasible), None, None,
-                                     read_off, predicted)
-    direction = np.array([[to_float(a) for a in row] for row in outcome.W.tolist()])
+                                     None, read_off, predicted)
+    equivalent, direction = matrices
     return MultiTokenObservation(space.sets, True, correlation(W, direction),
-                                 correlation(W - read_off, direction), read_off, predicted)
+                                 correlation(W - read_off, direction), correlation(W, equivalent),
+                                 read_off, predicted)
+
+
+def equivalent_matrices(dataset: AttentionDataset, W: FloatArray,
+                        sets: Sets) -> tuple[FloatArray, FloatArray] | None:
+    """The W^fin + ρ·W^mm, ρ ≥ 0, of the largest correlation with *W*, and W^mm, both (d, d).
+
+    W^fin is read off W. None where Gen-SVM of *sets* is infeasible or rejects no token.
+    """
+    outcome = solve(dataset, sets)
+    if isinstance(outcome, GenInfeasible) or not outcome.margins:
+        return None
+    direction = np.array([[to_float(a) for a in row] for row in outcome.W.tolist()])
+    unit = direction / np.linalg.norm(direction)
+    # W^fin is the part of W in S_fin, which W^mm is orthogonal to.
+    return (FiniteSpace(dataset, sets).project(W) + max(float((W * unit).sum()), 0.0) * unit,
+            direction)

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 from flint import arb, arb_mat, ctx, fmpq, fmpz, fmpz_mat
 
+from conditions.certificates import ExactKKT, KKTEnclosure
 from conditions.dataset import AttentionDataset
 from conditions.errors import InvalidInput
 from conditions.exact.numbers import rational
@@ -76,11 +78,40 @@ class Weights:
     most: list[arb]
 
 
+class Solved(Protocol):
+    """A solution, or what a certificate states of one."""
+
+    @property
+    def features(self) -> Features:
+        """The features of the selection."""
+
+    @property
+    def support(self) -> tuple[tuple[int, int], ...]:
+        """The support indices (i, t)."""
+
+    @property
+    def certificate(self) -> ExactKKT | KKTEnclosure:
+        """The proof."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The solution that a certificate states."""
+
+    features: Features
+    certificate: ExactKKT | KKTEnclosure
+
+    @property
+    def support(self) -> tuple[tuple[int, int], ...]:
+        """The support indices (i, t)."""
+        return self.certificate.support
+
+
 @dataclass(frozen=True, eq=False)
 class Enclosure:
     """W^mm_α in balls of ``bits`` bits. ``multipliers`` are the λ of ``positions``."""
 
-    solution: Solution
+    solution: Solved
     bits: int
     positions: list[int]
     multipliers: list[arb]
@@ -203,11 +234,25 @@ def enclose(phi: Features) -> Enclosure | None:
     solution = solve(phi.dataset, phi.selection)
     if isinstance(solution, Infeasible):
         return None
-    positions = positive_positions(solution)
-    if isinstance(solution, ExactSolution):
+    exact = list(solution.multipliers.values()) if isinstance(solution, ExactSolution) else None
+    return _enclosure(phi, solution, positive_positions(solution), exact)
+
+
+def enclose_stated(phi: Features, certificate: ExactKKT | KKTEnclosure) -> Enclosure | None:
+    """`enclose` for the rows and, where exact, the multipliers that a certificate states."""
+    stated = Stated(phi, certificate)
+    if isinstance(certificate, ExactKKT):
+        return _enclosure(phi, stated, [phi.index[i, t] for i, t, _ in certificate.multipliers],
+                          [x for _, _, x in certificate.multipliers])
+    return _enclosure(phi, stated, [phi.index[row] for row in certificate.rows], None)
+
+
+def _enclosure(phi: Features, solution: Solved, positions: list[int],
+               exact: Sequence[fmpq] | None) -> Enclosure | None:
+    """Balls for the multipliers of *positions*: *exact* ones, or the solution of K_SS λ = 1."""
+    if exact is not None:
         with ctx.workprec(WORKING_BITS):
-            return Enclosure(solution, WORKING_BITS, positions,
-                             [arb(solution.multipliers[k]) for k in positions])
+            return Enclosure(solution, WORKING_BITS, positions, [arb(x) for x in exact])
     bits = WORKING_BITS
     while bits <= 1024:
         with ctx.workprec(bits):

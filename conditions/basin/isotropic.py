@@ -8,6 +8,7 @@ the ray of M = W^mm_α. Source: docs/theory/basin.md, "The cone".
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,9 +129,35 @@ def slope_range(problem: FloatProblem, least: float) -> tuple[float, float]:
 # In balls -----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class ConeValues:
+    """What the cone conditions come to for a clock s and a slope τ, in balls.
+
+    ``least`` is the least s(a − τv), ``lead`` the least s(κ − τv) of a rival (None: no rivals),
+    ``deviation`` the largest D_i/Δ_it of a worse row; the others are E, ε_a, ε_v, v̄, σ and C.
+    """
+
+    least: arb
+    lead: arb | None
+    deviation: arb
+    entropy: arb
+    eps_a: arb
+    eps_v: arb
+    across: arb
+    length: arb
+    C: arb
+
+
 def cone_bound(frame: Enclosure, loss: str, rule: str, step: fmpq, clock: fmpq,
                slope: fmpq) -> arb | None:
     """C, enclosed, where conditions (i)–(iv) are proved for *clock* and *slope*; else None."""
+    values = cone_values(frame, loss, rule, step, clock, slope)
+    return None if values is None else values.C
+
+
+def cone_values(frame: Enclosure, loss: str, rule: str, step: fmpq, clock: fmpq,
+                slope: fmpq) -> ConeValues | None:
+    """All values, where conditions (i)–(iv) are proved for *clock* and *slope*; else None."""
     with ctx.workprec(frame.bits):
         s, tau = arb(clock), arb(slope)
         lower = [a - tau * v for a, v in zip(frame.reach, frame.across, strict=True)]
@@ -160,12 +187,26 @@ def cone_bound(frame: Enclosure, loss: str, rule: str, step: fmpq, clock: fmpq,
             eps_a, eps_v = eps_a + A * frame.reach[k], eps_v + A * frame.across[k]
         if not eps_a < 1:
             return None
-        across = arb(0)
-        for k in worse:
-            across = across.max(frame.across[k])
+        across = _largest([frame.across[k] for k in worse])
         length = _step_length(frame, w, rule, step)
         C = frame.norm_squared * (E + s * tau * eps_v + length * (across + eps_v) / 2)
-        return C / (1 - eps_a)
+        return ConeValues(_least([s * b for b in lower]), _least(list(lead.values())) if lead else
+                          None, _largest([w.D[rows[k][0]] / gaps[k] for k in worse]), E, eps_a,
+                          eps_v, across, length, C / (1 - eps_a))
+
+
+def _largest(values: Sequence[arb]) -> arb:
+    top = arb(0)
+    for x in values:
+        top = top.max(x)
+    return top
+
+
+def _least(values: Sequence[arb]) -> arb:
+    least = values[0]
+    for x in values:
+        least = least.min(x)
+    return least
 
 
 def _step_length(frame: Enclosure, w: Weights, rule: str, step: fmpq) -> arb:

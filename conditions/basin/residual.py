@@ -78,26 +78,56 @@ def _positive_definite(A: arb_mat) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class ResidualValues:
+    """What the residual conditions come to, in balls.
+
+    ``clock`` is the least s* of a start and ``size`` the largest ‖E_∥‖; then ν⁺, ν⁻, ν̄, ϑ, P,
+    h, μ_B, μ'_B and ``moved``, the bound of the drift.
+    """
+
+    clock: arb
+    size: arb
+    up: arb
+    down: arb
+    shift: arb
+    pace: arb
+    push: arb
+    step: arb
+    low: arb
+    high: arb
+    moved: arb
+
+
 def residual_holds(frame: Enclosure, view: ResidualFloats, loss: str, rule: str, step: fmpq,
                    margins: Sequence[fmpq], radius: fmpq, given: Parameters) -> bool:
     """Whether all conditions are proved for the starts within *radius* of these margins (N,)."""
-    if not eigenvalues_hold(frame, given.low, given.high):
-        return False
+    owner = dict(zip(view.members.tolist(), view.places.tolist(), strict=True))
+    found = residual_values(frame, owner, loss, rule, step, margins, radius, given)
+    return found is not None and eigenvalues_hold(frame, given.low, given.high)
+
+
+def residual_values(frame: Enclosure, owner: dict[int, int], loss: str, rule: str, step: fmpq,
+                    margins: Sequence[fmpq], radius: fmpq, given: Parameters
+                    ) -> ResidualValues | None:
+    """All values where every condition but that on the eigenvalues is proved; else None.
+
+    *owner* gives each support row the place in S of the row with its feature.
+    """
     with ctx.workprec(frame.bits):
         s, B, Z, rho = (arb(x) for x in (given.clock, given.ball, given.drift, radius))
         phi, S, n = frame.phi, frame.positions, frame.phi.dataset.n
-        owner = dict(zip(view.members.tolist(), view.places.tolist(), strict=True))
         off = [k for k in range(len(phi)) if k not in owner]
         if any(frame.gaps[k] <= 0 for k in owner) or not all(frame.excess[k] > 0 for k in off):
-            return False
+            return None
         limit = [slope(loss, f) for f in frame.selected_scores]
         offsets = _offsets(frame, owner, limit)
         place = _place(frame, margins, offsets)
         if place is None:
-            return False
+            return None
         star, size, ahead = place
         if not (s <= star - rho / frame.norm and size + rho <= B):
-            return False
+            return None
         v_S = [frame.across[k] for k in S]
         t = {k: ahead[k] - frame.sizes[k] * rho - frame.across[k] * (B + Z) for k in off}
         w = frame.weights(loss, [
@@ -113,14 +143,17 @@ def residual_holds(frame: Enclosure, view: ResidualFloats, loss: str, rule: str,
             P += x * (v * B).exp() * (a - shift).max(b + shift) * v
         pace = 1 - down - _dot(A, frame.reach) / frame.norm_squared
         if not (pace > 0 and shift > -1):
-            return False
+            return None
         h = {"normalized": arb(step) / (frame.norm * pace), "flow": arb(0),
              "plain": arb(step) * (-s).exp()}[rule]
         low = arb(given.low) * (-top * B / 2).exp()
         high = arb(given.high) * (1 + (top * B).exp()) / 2
         moved = _dot(A, [v * (1 / (pace * x) + h) if k in A else v for k, (v, x) in
                          enumerate(zip(frame.across, frame.excess, strict=True))])
-        return bool((1 + shift) * low * B > P and moved < Z and h * (1 + shift) * (low + high) < 2)
+        if not ((1 + shift) * low * B > P and moved < Z and h * (1 + shift) * (low + high) < 2):
+            return None
+        return ResidualValues(star - rho / frame.norm, size + rho, up, down, shift, pace, P, h, low,
+                              high, moved)
 
 
 def _offsets(frame: Enclosure, owner: dict[int, int], limit: list[arb]) -> list[arb]:

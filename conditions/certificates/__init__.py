@@ -24,6 +24,7 @@ from conditions.certificates.global_limits import (
     SelectionTrap,
     ZeroFeature,
 )
+from conditions.certificates.heads import SimplexMaximizer, SimplexTie, TopScoreGap
 from conditions.certificates.limits import (
     BasinCone,
     BasinIsotropic,
@@ -48,6 +49,8 @@ from conditions.certificates.ranks import (
     RowDependency,
     TooManyRows,
 )
+from conditions.certificates.rays import InvariantRay, ShorterSeparator, TiedLogits
+from conditions.certificates.robust import BallFactors, BallKKT, BallRows, BallSeparator
 from conditions.certificates.scores import (
     FlatSamples,
     OptimalTokens,
@@ -80,6 +83,10 @@ from conditions.certificates.stationary import (
 
 __all__ = [
     "AllFlat",
+    "BallFactors",
+    "BallKKT",
+    "BallRows",
+    "BallSeparator",
     "BasinCone",
     "BasinIsotropic",
     "BasinResidual",
@@ -100,6 +107,7 @@ __all__ = [
     "Indices",
     "Inertia",
     "InjectiveFeatures",
+    "InvariantRay",
     "KKTEnclosure",
     "Krawczyk",
     "LargeFirstStep",
@@ -133,11 +141,16 @@ __all__ = [
     "SelectionTrap",
     "SeparableQueries",
     "Separator",
+    "ShorterSeparator",
     "SignNode",
     "SimplexCover",
+    "SimplexMaximizer",
+    "SimplexTie",
     "SparseVector",
     "StationaryAtZero",
+    "TiedLogits",
     "TooManyRows",
+    "TopScoreGap",
     "TopologicalOrder",
     "Triple",
     "UnequalScores",

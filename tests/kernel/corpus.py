@@ -21,7 +21,10 @@ from .builders import (
     verdict,
 )
 from .cases import CASES
+from .family_builders import FAMILIES, FAMILY_INVALID
+from .head_builders import HEAD_INVALID
 from .limit_builders import DEGENERATE
+from .ray_builders import RAY_INVALID
 from .run_builders import RUN_INVALID
 
 ROOT = Path(__file__).parent.parent / "corpus"
@@ -40,6 +43,9 @@ def _of_run(path, new):
 # (code in lower case, slug): the file, as a JSON value or as text
 INVALID = {
     **RUN_INVALID,
+    **HEAD_INVALID,
+    **RAY_INVALID,
+    **FAMILY_INVALID,
     ("duplicate_key", "two-matrices"): json.dumps(CASES["separator"].document()).replace(
         '"W": ', '"W": [], "W": '),
     ("duplicate_key", "top-level"): json.dumps(document(DIAGONAL)).replace(
@@ -280,6 +286,7 @@ UNREADABLE = {
 def files():
     """All corpus files: relative path → bytes."""
     found = {f"valid/{name}.json": json.dumps(case.document()) for name, case in CASES.items()}
+    found |= {f"valid/{name}.json": json.dumps(family) for name, family in FAMILIES.items()}
     found["valid/mixed.json"] = json.dumps(mixed_document())
     for (code, slug), value in INVALID.items():
         found[f"invalid/{code}__{slug}.json"] = value if type(value) is str else json.dumps(value)

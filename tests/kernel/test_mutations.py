@@ -16,6 +16,7 @@ from .builders import (
 )
 from .cases import CASES
 from .limit_builders import LIMIT_CASES
+from .ray_builders import RAY_CASES
 from .run_builders import RUN_CASES
 
 C = ("certificate",)
@@ -465,6 +466,11 @@ STILL_VALID = {
                                   "separator", "clock", "slope", "aperture", "ball", "drift",
                                   "eigenvalues", "entries", "exponent")),
     **dict.fromkeys(RUN_CASES, ("clock", "slope", "ball", "drift", "eigenvalues")),
+    # Multiples of the direction, and separators that are still short enough.
+    **dict.fromkeys(RAY_CASES, ("direction", "W")),
+    # Inequalities leave room; `test_robust_mutations` has the values that break each.
+    **dict.fromkeys([name for name in CASES if name.startswith("robust")],
+                    ("W", "multipliers", "inverse", "differences", "queries")),
     # Wider intervals, smaller least values, larger entries.
     **dict.fromkeys([name for name in CASES if "nuclear_interval" in name], ("lower", "upper")),
     **dict.fromkeys(("nuclear_unique", "nuclear_unique_gap"), ("least_values",)),

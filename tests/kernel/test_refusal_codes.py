@@ -6,10 +6,14 @@ from verifier.kernel import Code, check_text
 from verifier.kernel.refusals import shown
 
 from .corpus import INVALID
+from .test_family_mutations import FAMILY_TARGETED
 from .test_general_mutations import GENERAL_OTHER_DATA, GENERAL_TARGETED
+from .test_head_mutations import HEAD_OTHER_DATA, HEAD_TARGETED
 from .test_limit_mutations import LIMIT_OTHER_DATA, LIMIT_TARGETED
 from .test_mutations import OTHER_DATA, TARGETED, WHOLE
 from .test_nuclear_mutations import NUCLEAR_OTHER_DATA, NUCLEAR_TARGETED
+from .test_ray_mutations import RAY_OTHER_DATA, RAY_TARGETED
+from .test_robust_mutations import ROBUST_OTHER_DATA, ROBUST_TARGETED
 from .test_run_mutations import RUN_OTHER_DATA, RUN_TARGETED
 from .test_search_mutations import SEARCH_OTHER_DATA, SEARCH_TARGETED
 
@@ -20,10 +24,13 @@ def test_every_code_has_a_file_in_the_corpus():
 
 def test_every_code_has_a_mutation():
     mutated = {case[-1] for case in (*TARGETED, *OTHER_DATA, *WHOLE, *SEARCH_TARGETED,
-                                     *SEARCH_OTHER_DATA, *GENERAL_TARGETED,
+                                     *SEARCH_OTHER_DATA, *GENERAL_TARGETED, *HEAD_TARGETED,
+                                     *HEAD_OTHER_DATA,
                                      *GENERAL_OTHER_DATA, *LIMIT_TARGETED,
                                      *LIMIT_OTHER_DATA, *NUCLEAR_TARGETED, *NUCLEAR_OTHER_DATA,
-                                     *RUN_TARGETED, *RUN_OTHER_DATA)}
+                                     *RUN_TARGETED, *RUN_OTHER_DATA, *RAY_TARGETED,
+                                     *RAY_OTHER_DATA, *ROBUST_TARGETED, *ROBUST_OTHER_DATA,
+                                     *FAMILY_TARGETED)}
     # These two need more than one changed value, and have tests of their own.
     assert {code.name for code in Code} - mutated == {"DUPLICATE_KEY", "REPEATED_VERDICT"}
 

@@ -10,7 +10,15 @@ import typer
 from conditions.graphs import components, cycle_certificate, order_certificate, selection_graph
 from conditions.selection import check_selection, optimal_selection
 from verifier import io
-from verifier.commands.options import Chosen, Data, Trial, check_output, parse_selection
+from verifier.commands.options import (
+    Chosen,
+    Data,
+    Headed,
+    Trial,
+    check_output,
+    parse_selection,
+    require_linear,
+)
 from verifier.descent import descend
 from verifier.report.graph import check_suffix, export_graph
 from verifier.report.plots import edge_solutions
@@ -21,12 +29,13 @@ def graph_command(
         data: Data,
         out: Annotated[Path | None, typer.Option(
             help="Draw the graph: .svg, .png, .pdf, .dot or .graphml.")] = None,
-        trial: Trial = None, selection: Chosen = "opt") -> None:
+        trial: Trial = None, selection: Chosen = "opt", head: Headed = None) -> None:
     """Build the token-selection graph: cycles, orders and components, drawn or exported."""
     if out is not None:
         check_suffix(out)
         check_output(out, "--out", data)
     dataset = io.load_dataset(data, trial)
+    require_linear("selection graph", io.load_head(data, head, trial))
     named = parse_selection(selection)
     if named == "gd":
         alpha = descend(dataset, progress=True).selected

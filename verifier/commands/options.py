@@ -11,8 +11,9 @@ from conditions.dataset import FloatArray
 from conditions.errors import InvalidInput
 from conditions.losses import LOSSES
 from conditions.selection import Selection
+from conditions.setting import require
 from verifier import io
-from verifier.descent import PARAMETERIZATIONS, STEP_RULES, FactoredRun
+from verifier.descent import HEADS, PARAMETERIZATIONS, STEP_RULES, FactoredRun, Head
 
 Data = Annotated[Path, typer.Argument(help="Dataset, .npz or .json.", show_default=False)]
 Trial = Annotated[int | None, typer.Option(help="Which dataset of a stack, from 0.")]
@@ -24,6 +25,9 @@ Step = Annotated[float, typer.Option(help="η > 0, constant.")]
 Iterations = Annotated[int, typer.Option(help="Steps of the run; 0 for none.")]
 Start = Annotated[str, typer.Option(
     help="zero, data (W0 of the data file; K0 and Q0 for KQ) or a .npy file.")]
+Headed = Annotated[str | None, typer.Option(
+    "--head", help=f"One of {', '.join(HEADS)}, its parameters from the data file: lambda; V and "
+    "a; class_heads and class_labels. Left out: the head that the file carries.")]
 Parameterized = Annotated[str, typer.Option(
     help=f"{' or '.join(PARAMETERIZATIONS)}: descent on W, or on K and Q with W = K Qᵀ.")]
 
@@ -57,6 +61,11 @@ def parse_selection(text: str) -> str | Selection:
     except ValueError:
         raise InvalidInput("--selection", text, "must be opt, gd or token indices I,J,…",
                            "give one index per sample, from 0") from None
+
+
+def require_linear(what: str, head: Head) -> None:
+    """Refuse *what* for a head that has no scores. Raises ``InvalidInput``."""
+    require(what, head.name)
 
 
 def parse_start(text: str, data: Path, trial: int | None, parameterization: str

@@ -13,7 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
-from verifier.descent import kernels
+from verifier.descent import head_kernels, kernels
+from verifier.descent.heads import LINEAR, Head, Outputs, tangent_scores
 from verifier.descent.kernels import LOWEST
 from verifier.descent.lanes import LANES
 from verifier.descent.loss import Loss
@@ -42,11 +43,14 @@ class Engine(Protocol):
 
 
 class LaneEngine:
-    """Up to eight datasets, one in each lane of the compiled kernel; factors of equal shapes."""
+    """Up to eight datasets, one in each lane of the compiled kernel; factors of equal shapes.
+
+    Their heads have one code and one size.
+    """
 
     def __init__(self, datasets: Sequence[AttentionDataset], starts: Sequence[Factors],
-                 parameterization: Parameterization, rule: StepRule, step: float, penalty: float,
-                 loss: Loss) -> None:
+                 heads: Sequence[Head], parameterization: Parameterization, rule: StepRule,
+                 step: float, penalty: float, resolution: float, loss: Loss) -> None:
         padded = [PaddedDataset.of(dataset) for dataset in datasets]
         n = max(len(data.queries) for data in padded)
         T = max(data.mask.shape[1] for data in padded)
@@ -78,11 +82,24 @@ class LaneEngine:
         status[kernels.LOG_PENALTY] = LOWEST
         if penalty > 0:
             status[kernels.LOG_PENALTY, :used] = [_log_penalty(penalty, data) for data in datasets]
+        status[kernels.LOG_RESOLUTION] = LOWEST
+        if resolution > 0:
+            status[kernels.LOG_RESOLUTION, :used] = [math.log(dataset.n * resolution)
+                                                     for dataset in datasets]
+        self._head = (None if heads[0].code == LINEAR
+                      else _LaneHead(datasets, padded, heads, self._shape))
 
     def advance(self, iterations: int) -> None:
         """See `Engine`."""
-        kernels.advance(self._tokens, self._scores, self._mask, self._queries, self._weights,
-                        self._status, self._scratch, self._shape, *self._settings, iterations)
+        if self._head is None:
+            kernels.advance(self._tokens, self._scores, self._mask, self._queries, self._weights,
+                            self._status, self._scratch, self._shape, *self._settings, iterations)
+            return
+        head = self._head
+        head_kernels.advance(self._tokens, head.bases, head.labels, head.parameters, self._scores,
+                             self._mask, self._queries, self._weights, self._status,
+                             self._scratch, head.room, self._shape, head.code, head.size,
+                             *self._settings, iterations)
 
     def iterate(self, trial: int) -> Factors:
         """See `Engine`."""
@@ -100,6 +117,25 @@ class LaneEngine:
     def overflowed(self, trial: int) -> bool:
         """See `Engine`."""
         return bool(self._status[kernels.OVERFLOWED, trial])
+
+
+class _LaneHead:
+    """The arrays that compiled heads need beside those of every block (`head_kernels`)."""
+
+    def __init__(self, datasets: Sequence[AttentionDataset], padded: Sequence[PaddedDataset],
+                 heads: Sequence[Head], shape: tuple[int, int, int, int]) -> None:
+        n, _, d, _ = shape
+        self.code, self.size = heads[0].code, heads[0].size
+        packed = [head.packed(dataset, n)
+                  for head, dataset in zip(heads, datasets, strict=True)]
+        bases, self.bases = _rows((n, d))
+        labels, self.labels = _rows((n,))
+        parameters, self.parameters = _rows(packed[0].shape)
+        for lane, (data, head, given) in enumerate(zip(padded, heads, packed, strict=True)):
+            bases[:len(data.bases), :, lane] = data.bases
+            labels[:len(data.bases), lane] = data.live * head.signs(datasets[lane])
+            parameters[:, lane] = given
+        _, self.room = _rows((head_kernels.room_rows(shape, self.size),))
 
 
 def _rows(shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
@@ -127,13 +163,15 @@ class BlasEngine:
     """One dataset, its samples batched in numpy; the formulas are those of the kernels."""
 
     def __init__(self, datasets: Sequence[AttentionDataset], starts: Sequence[Factors],
-                 parameterization: Parameterization, rule: StepRule, step: float, penalty: float,
-                 loss: Loss) -> None:
-        (dataset,), (start,) = datasets, starts
+                 heads: Sequence[Head], parameterization: Parameterization, rule: StepRule,
+                 step: float, penalty: float, resolution: float, loss: Loss) -> None:
+        (dataset,), (start,), (head,) = datasets, starts, heads
+        self._outputs: Outputs | None = (None if head.code == LINEAR
+                                         else head.outputs(dataset))
         self._data = PaddedDataset.of(dataset)
         self._n = dataset.n
         self._parameterization = parameterization
-        self._rule, self._step, self._loss = rule, step, loss
+        self._rule, self._step, self._loss, self._resolution = rule, step, loss, resolution
         self._log_penalty = _log_penalty(penalty, dataset) if penalty > 0 else None
         self._factors: Factors = tuple(factor.copy() for factor in start)
         self._bound = _total_norm(start)
@@ -148,7 +186,8 @@ class BlasEngine:
             if self._log_penalty is not None:
                 directions, log_scale = self._penalized(directions, log_scale, self._log_penalty)
             norms = [float(np.linalg.norm(direction)) for direction in directions]
-            lengths = [self._rule.factor(self._step, log_scale, norm, self._n) for norm in norms]
+            lengths = [self._rule.factor(self._step, log_scale, norm, self._n, self._resolution)
+                       for norm in norms]
             bound = self._bound + sum(a * b for a, b in zip(lengths, norms, strict=True))
             if not bound < self._parameterization.largest_norm:
                 self._moving, self._overflowed = False, True
@@ -167,8 +206,9 @@ class BlasEngine:
         h = np.einsum("itk,ik->it", data.tokens, pulled) + data.mask
         alpha = h.argmax(axis=1)[:, None]
         first = np.take_along_axis(h, alpha, axis=1)
-        best = np.take_along_axis(data.scores, alpha, axis=1)
-        delta = best - data.scores
+        scores = data.scores if self._outputs is None else self._tangents(h, self._outputs)
+        best = np.take_along_axis(scores, alpha, axis=1)
+        delta = best - scores
         differs = delta != 0
         rivals = np.where(differs, h, LOWEST)
         second = rivals.max(axis=1, keepdims=True, initial=LOWEST)
@@ -183,6 +223,16 @@ class BlasEngine:
         g *= np.exp(exponent - largest) / Z
         pulls = -np.einsum("it,itk->ik", g, data.tokens)
         return self._parameterization.directions(self._factors, pulls, data.queries), largest
+
+    def _tangents(self, h: FloatArray, outputs: Outputs) -> FloatArray:
+        """The tangent scores at logits *h*, 0 in samples that never pull."""
+        data = self._data
+        s = np.exp(h - h.max(axis=1, keepdims=True))
+        s /= s.sum(axis=1, keepdims=True)
+        live = np.flatnonzero(data.live)
+        scores = np.zeros_like(h)
+        scores[live] = tangent_scores(outputs, data.bases[live], data.tokens[live], s[live], live)
+        return scores
 
     def _penalized(self, directions: Factors, log_scale: float, log_penalty: float
                    ) -> tuple[Factors, float]:

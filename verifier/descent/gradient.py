@@ -18,13 +18,14 @@ the scale and hide all other samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.numbers import to_float
+from verifier.descent.heads import LINEAR, LINEAR_HEAD, Head, tangent_scores
 from verifier.descent.loss import loss_named
 
 
@@ -59,15 +60,18 @@ def score_floats(dataset: AttentionDataset) -> tuple[FloatArray, ...]:
     return tuple(np.array([to_float(score) for score in row]) for row in dataset.scores)
 
 
-def gradient(dataset: AttentionDataset, W: FloatArray, loss: str = "logistic") -> LogGradient:
+def gradient(dataset: AttentionDataset, W: FloatArray, loss: str = "logistic",
+             head: Head = LINEAR_HEAD) -> LogGradient:
     """The gradient of L at W (d × d, finite) in log scale; see the module for the formula.
 
-    Raises ``InvalidInput`` for an unknown loss. Source: arXiv 2308.16898 v1, section 2.
+    With another head than the linear one the scores are its tangent scores at W. Raises
+    ``InvalidInput`` for an unknown loss. Source: arXiv 2308.16898 v1, section 2.
     """
     slope = loss_named(loss).log_slope
     view = dataset.floats
     logits, logs, signs, features = [], [], [], []
-    for X, scores, z in zip(view.tokens, score_floats(dataset), view.queries, strict=True):
+    given = score_floats(dataset) if head.code == LINEAR else _tangents(dataset, W, head)
+    for X, scores, z in zip(view.tokens, given, view.queries, strict=True):
         h = X @ (W @ z)
         log_weights, sign, alpha = _weights(h, scores, slope)
         differences = X[alpha] - X
@@ -82,6 +86,15 @@ def gradient(dataset: AttentionDataset, W: FloatArray, loss: str = "logistic") -
         for log_weights, sign, (differences, z) in zip(logs, signs, features, strict=True):
             M += np.outer((sign * np.exp(log_weights - largest)) @ differences, z)
     return LogGradient(M, largest, tuple(logits), dataset.n)
+
+
+def _tangents(dataset: AttentionDataset, W: FloatArray, head: Head) -> Iterator[FloatArray]:
+    """The tangent scores of each sample at W."""
+    outputs, view = head.outputs(dataset), dataset.floats
+    for i, (X, z) in enumerate(zip(view.tokens, view.queries, strict=True)):
+        h = X @ (W @ z)
+        s = np.exp(h - h.max())
+        yield tangent_scores(outputs, X[:1], (X - X[0])[None], (s / s.sum())[None], [i])[0]
 
 
 def _weights(h: FloatArray, scores: FloatArray, slope: Callable[[FloatArray], FloatArray]

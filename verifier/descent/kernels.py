@@ -49,10 +49,11 @@ from verifier.descent.lanes import (
 from verifier.descent.loss import EXPONENTIAL, LOGISTIC
 from verifier.descent.rules import NORMALIZED
 
-ALIVE, STEPS, OVERFLOWED, BOUND, LIMIT, SAMPLES, LOG_PENALTY, STATUS_ROWS = range(8)
+(ALIVE, STEPS, OVERFLOWED, BOUND, LIMIT, SAMPLES, LOG_PENALTY, LOG_RESOLUTION,
+ STATUS_ROWS) = range(9)
 """Rows of ``status``: 1.0 while the trial moves; its steps; 1.0 if the next step would leave the
 range; an upper bound of ‖W‖_F, or of ‖K‖_F + ‖Q‖_F; the bound not to be passed; n before
-padding; log(2nλ) for the penalty λ, `LOWEST` for none."""
+padding; log(2nλ) for the penalty λ, and log(nε) for the resolution ε, `LOWEST` for none."""
 
 WHOLE = 0
 """The inner dimension m in ``shape`` where W is not factored."""
@@ -90,10 +91,12 @@ def loss_factor(loss: int, u: Lanes) -> Lanes:
 
 
 @inlined
-def step_factor(rule: int, step: float, log_scale: Lanes, norm: Lanes, n: Lanes) -> Lanes:
+def step_factor(rule: int, step: float, log_scale: Lanes, norm: Lanes, n: Lanes,
+                log_resolution: Lanes) -> Lanes:
     """What multiplies M, where −n times a gradient is e^{log_scale} M and ‖M‖_F = norm."""
     if rule == NORMALIZED:
-        return where_greater(norm, splat(0.0), splat(step) / norm, splat(0.0))
+        length = norm + exp(log_resolution - log_scale)
+        return where_greater(norm, splat(0.0), splat(step) / length, splat(0.0))
     return splat(step) * exp(log_scale) / n
 
 
@@ -101,8 +104,8 @@ def step_factor(rule: int, step: float, log_scale: Lanes, norm: Lanes, n: Lanes)
 
 
 @inlined
-def _product(out: Array, first: int, left: Array, top: int, across: int, along: int,
-             right: Array, start: int, stride: int, rows: int, terms: int) -> None:
+def product(out: Array, first: int, left: Array, top: int, across: int, along: int,
+            right: Array, start: int, stride: int, rows: int, terms: int) -> None:
     """out[first + r] = Σ_k left[top + r·across + k·along] · right[start + k·stride].
 
     Four rows at a time, so that four sums are in flight and share the loads of ``right``; every
@@ -131,24 +134,24 @@ def _product(out: Array, first: int, left: Array, top: int, across: int, along: 
 
 
 @compiled
-def _logits(tokens: Array, queries: Array, mask: Array, weights: Array, scratch: Array,
-            i: int, n: int, T: int, d: int, m: int) -> None:
+def logits(tokens: Array, queries: Array, mask: Array, weights: Array, scratch: Array,
+           i: int, n: int, T: int, d: int, m: int) -> None:
     """h_t = (x_it − x_i0)ᵀ W z_i into rows 0..T−1 of scratch, −inf for padding."""
     if m == WHOLE:
-        _product(scratch, T, weights, 0, d, 1, queries, i * d, 1, d, d)
+        product(scratch, T, weights, 0, d, 1, queries, i * d, 1, d, d)
     else:
         inner = T + d + n * d + 2 * n + i * m
-        _product(scratch, inner, weights, d * m, 1, m, queries, i * d, 1, m, d)
-        _product(scratch, T, weights, 0, m, 1, scratch, inner, 1, d, m)
-    _product(scratch, 1, tokens, i * (T - 1) * d, d, 1, scratch, T, 1, T - 1, d)
+        product(scratch, inner, weights, d * m, 1, m, queries, i * d, 1, m, d)
+        product(scratch, T, weights, 0, m, 1, scratch, inner, 1, d, m)
+    product(scratch, 1, tokens, i * (T - 1) * d, d, 1, scratch, T, 1, T - 1, d)
     store(scratch, 0, splat(0.0))
     for t in range(T):
         store(scratch, t, load(scratch, t) + load(mask, i * T + t))
 
 
 @compiled
-def _pull(tokens: Array, scores: Array, scratch: Array, loss: int, i: int, n: int, T: int,
-          d: int) -> None:
+def pull(tokens: Array, scores: Array, scratch: Array, loss: int, i: int, n: int, T: int,
+         d: int) -> None:
     """From the logits in scratch: c_i, κ_i and p_i (see the module)."""
     zero = splat(0.0)
     first, best = load(scratch, 0), load(scores, i * T)
@@ -178,7 +181,7 @@ def _pull(tokens: Array, scores: Array, scratch: Array, loss: int, i: int, n: in
         factor = where_greater(magnitude(delta), zero, shortfall - delta, correction)
         store(scratch, t, load(scratch, t) * factor)
     # The weights are now −g_t, and Σ_t g_t (x_iα − x_it) = −Σ_t g_t (x_it − x_i0).
-    _product(scratch, T + d + i * d, tokens, i * (T - 1) * d, 1, d, scratch, 1, 1, d, T - 1)
+    product(scratch, T + d + i * d, tokens, i * (T - 1) * d, 1, d, scratch, 1, 1, d, T - 1)
     f = best - shortfall
     exponents = T + d + n * d
     store(scratch, exponents + i, loss_exponent(loss, f) + (second - first))
@@ -221,8 +224,8 @@ def _sum_of_outer(scratch: Array, out: int, left: Array, first: int, d: int, rig
     l_i has d entries, from row first + i·d of ``left``; r_i has ``columns``, likewise.
     """
     for r in range(d):
-        _product(scratch, out + r * columns, right, start, 1, columns, left, first + r, d,
-                 columns, n)
+        product(scratch, out + r * columns, right, start, 1, columns, left, first + r, d,
+                columns, n)
     return _norm(scratch, out, d, columns)
 
 
@@ -236,7 +239,7 @@ def _directions(queries: Array, weights: Array, scratch: Array, out: int, n: int
     inner_queries = pulls + n * d + 2 * n
     inner_pulls = inner_queries + n * m
     for i in range(n):
-        _product(scratch, inner_pulls + i * m, weights, 0, 1, m, scratch, pulls + i * d, 1, m, d)
+        product(scratch, inner_pulls + i * m, weights, 0, 1, m, scratch, pulls + i * d, 1, m, d)
     norm = _sum_of_outer(scratch, out, scratch, pulls, d, scratch, inner_queries, m, n)
     return norm, _sum_of_outer(scratch, out + d * m, queries, 0, d, scratch, inner_pulls, m, n)
 
@@ -294,6 +297,24 @@ def _move(weights: Array, scratch: Array, status: Array, direction: int, entries
     store(status, ALIVE, where_greater(one, moved, zero, moved))
 
 
+@compiled
+def take_step(queries: Array, weights: Array, status: Array, scratch: Array,
+              shape: tuple[int, int, int, int], rule: int, step: float, penalized: bool) -> None:
+    """Move the weights of every trial that is alive, once all samples have been pulled."""
+    n, T, d, m = shape
+    out = T + d + n * d + 2 * n + 2 * n * m
+    columns, factors = (d, 1) if m == WHOLE else (m, 2)
+    log_scale = _rescale(scratch, n, T, d)
+    norm, norm2 = _directions(queries, weights, scratch, out, n, T, d, m)
+    if penalized:
+        log_scale, norm, norm2 = _penalize(weights, scratch, status, out, log_scale, d, columns,
+                                           factors)
+    samples, resolution = load(status, SAMPLES), load(status, LOG_RESOLUTION)
+    factor = step_factor(rule, step, log_scale, norm, samples, resolution)
+    factor2 = step_factor(rule, step, log_scale, norm2, samples, resolution)
+    _move(weights, scratch, status, out, d * columns, m, factor, norm, factor2, norm2)
+
+
 # The loop -----------------------------------------------------------------------------------
 
 
@@ -308,21 +329,11 @@ def advance(tokens: Array, scores: Array, mask: Array, queries: Array, weights: 
     A trial whose step no longer changes its weights in float64 dies.
     """
     n, T, d, m = shape
-    out = T + d + n * d + 2 * n + 2 * n * m
-    columns, factors = (d, 1) if m == WHOLE else (m, 2)
     penalized = status[LOG_PENALTY].max() > LOWEST
     for _ in range(iterations):
         for i in range(n):
-            _logits(tokens, queries, mask, weights, scratch, i, n, T, d, m)
-            _pull(tokens, scores, scratch, loss, i, n, T, d)
-        log_scale = _rescale(scratch, n, T, d)
-        norm, norm2 = _directions(queries, weights, scratch, out, n, T, d, m)
-        if penalized:
-            log_scale, norm, norm2 = _penalize(weights, scratch, status, out, log_scale, d,
-                                               columns, factors)
-        samples = load(status, SAMPLES)
-        factor = step_factor(rule, step, log_scale, norm, samples)
-        factor2 = step_factor(rule, step, log_scale, norm2, samples)
-        _move(weights, scratch, status, out, d * columns, m, factor, norm, factor2, norm2)
+            logits(tokens, queries, mask, weights, scratch, i, n, T, d, m)
+            pull(tokens, scores, scratch, loss, i, n, T, d)
+        take_step(queries, weights, status, scratch, shape, rule, step, penalized)
         if status[ALIVE].max() == 0.0:
             return

@@ -154,6 +154,16 @@ def sqrt(typing_context: Any, a: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def log(typing_context: Any, a: Any) -> Any:
+    """``log(a)``: the natural logarithm, that of the C library in every lane."""
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _llvm(builder, "log", *args)
+
+    return LANE_TYPE(LANE_TYPE), lower
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def magnitude(typing_context: Any, a: Any) -> Any:
     """``magnitude(a)``: |a|."""
 

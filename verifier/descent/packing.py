@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.errors import InvalidInput
 from verifier.descent.gradient import score_floats
+
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 # Magnitudes within 2^±100 keep every product of the run inside float64, squares included.
 _LARGEST = 2.0**100
@@ -22,14 +25,17 @@ class PaddedDataset:
 
     ``tokens`` (n, T, d) holds x_it − x_i0: only differences of logits and tokens matter, and
     an offset common to a sample's tokens would cost digits. ``scores`` (n, T) is γ_it,
-    ``mask`` (n, T) is 0 for tokens and −inf for padding, ``queries`` (n, d). Samples with a zero
-    query never pull; their scores are set to 0, which says so.
+    ``mask`` (n, T) is 0 for tokens and −inf for padding, ``queries`` (n, d), ``bases`` (n, d) the
+    x_i0. Samples with a zero query never pull; their scores are set to 0, which says so, and
+    ``live`` (n,) is False there.
     """
 
     tokens: FloatArray
     scores: FloatArray
     mask: FloatArray
     queries: FloatArray
+    bases: FloatArray
+    live: BoolArray
 
     @classmethod
     def of(cls, dataset: AttentionDataset) -> PaddedDataset:
@@ -43,7 +49,8 @@ class PaddedDataset:
             mask[i, :len(X)] = 0.0
             if view.queries[i].any():
                 scores[i, :len(X)] = gamma
-        return cls(tokens, scores, mask, view.queries)
+        return cls(tokens, scores, mask, view.queries, np.array([X[0] for X in view.tokens]),
+                   view.queries.any(axis=1))
 
 
 def check_magnitudes(dataset: AttentionDataset, name: str) -> None:

@@ -16,33 +16,39 @@ PLAIN, NORMALIZED = 0, 1
 class StepRule:
     """W ← W + factor · M, where −n∇L(W) = e^{log_scale} M.
 
-    ``factor(step, log_scale, norm, n)`` takes the step size, log_scale, ‖M‖_F and n; ``code``
-    names the rule in compiled code (`verifier.descent.kernels.step_factor`).
+    ``factor(step, log_scale, norm, n, resolution)`` takes the step size, log_scale, ‖M‖_F, n and
+    ε; ``code`` names the rule in compiled code (`verifier.descent.kernels.step_factor`).
     """
 
     name: str
     code: int
-    factor: Callable[[float, float, float, int], float]
+    factor: Callable[[float, float, float, int, float], float]
 
 
-def _plain(step: float, log_scale: float, norm: float, n: int) -> float:
+def _exp(x: float) -> float:
     # 0 and saturated where the compiled exponential is, so that the engines agree.
-    return step * math.exp(min(log_scale, 709.0)) / n if log_scale > -708.0 else 0.0
+    return math.exp(min(x, 709.0)) if x > -708.0 else 0.0
 
 
-def _normalized(step: float, log_scale: float, norm: float, n: int) -> float:
-    return step / norm if norm > 0 else 0.0
+def _plain(step: float, log_scale: float, norm: float, n: int, resolution: float) -> float:
+    return step * _exp(log_scale) / n
+
+
+def _normalized(step: float, log_scale: float, norm: float, n: int, resolution: float) -> float:
+    if not norm > 0:
+        return 0.0
+    return step / (norm + (_exp(math.log(n * resolution) - log_scale) if resolution else 0.0))
 
 
 STEP_RULES: dict[str, StepRule] = {
     rule.name: rule for rule in (
         # W ← W − η∇L
         StepRule("plain", PLAIN, _plain),
-        # W ← W − η∇L/‖∇L‖_F, no step where ∇L = 0
+        # W ← W − η∇L/(‖∇L‖_F + ε), no step where ∇L = 0
         StepRule("normalized", NORMALIZED, _normalized),
     )
 }
-"""The shipped rules by name: plain W − η∇L and normalized W − η∇L/‖∇L‖_F."""
+"""The shipped rules by name: plain W − η∇L and normalized W − η∇L/‖∇L‖_F, or over ‖∇L‖_F + ε."""
 
 
 def rule_named(name: str) -> StepRule:

@@ -12,6 +12,7 @@ import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.errors import InvalidInput
+from verifier.descent.heads import LINEAR_HEAD, Head, LinearHead, head_to_json, heads_for
 from verifier.descent.loss import loss_named
 from verifier.descent.packing import check_magnitudes
 from verifier.descent.parameterization import parameterization_named
@@ -48,6 +49,8 @@ class Run:
     outcome: Outcome
     kept: tuple[tuple[int, FloatArray], ...] = ()
     penalty: float = 0.0
+    head: Head = LINEAR_HEAD
+    resolution: float = 0.0
 
     @property
     def norms(self) -> tuple[float, ...]:
@@ -56,8 +59,13 @@ class Run:
 
     def to_json(self) -> dict[str, Any]:
         """The ``run`` object of docs/certificates.md; its numbers are hexadecimal floats."""
+        unusual: dict[str, Any] = {}
+        if not isinstance(self.head, LinearHead):
+            unusual["head"] = head_to_json(self.head)
+        if self.resolution:
+            unusual["resolution"] = self.resolution.hex()
         return {
-            "parameterization": self.parameterization, "rule": self.rule,
+            "parameterization": self.parameterization, "rule": self.rule, **unusual,
             "step": self.step.hex(), "penalty": self.penalty.hex(), "loss": self.loss,
             "iterations": self.iterations, "selected": list(self.selected),
             "outcome": self.outcome.value,
@@ -96,6 +104,7 @@ def _spelled(A: FloatArray) -> list[list[str]]:
 @overload
 def descend(datasets: AttentionDataset, *, parameterization: str = ..., rule: str = ...,
             step: float = ..., penalty: float = ..., loss: str = ..., iterations: int = ...,
+            resolution: float = ..., head: Head | Sequence[Head] | None = ...,
             start: Any = ..., keep: Iterable[int] | None = ..., engine: str = ...,
             threads: int | None = ..., seconds: float | None = ...,
             stop: Callable[[], bool] | None = ..., progress: bool = ...) -> Run: ...
@@ -104,7 +113,8 @@ def descend(datasets: AttentionDataset, *, parameterization: str = ..., rule: st
 @overload
 def descend(datasets: Sequence[AttentionDataset], *, parameterization: str = ...,
             rule: str = ..., step: float = ..., penalty: float = ..., loss: str = ...,
-            iterations: int = ..., start: Any = ..., keep: Iterable[int] | None = ...,
+            iterations: int = ..., resolution: float = ...,
+            head: Head | Sequence[Head] | None = ..., start: Any = ..., keep: Iterable[int] | None = ...,
             engine: str = ..., threads: int | None = ..., seconds: float | None = ...,
             stop: Callable[[], bool] | None = ..., progress: bool = ...) -> list[Run]: ...
 
@@ -112,7 +122,7 @@ def descend(datasets: Sequence[AttentionDataset], *, parameterization: str = ...
 def descend(datasets: AttentionDataset | Sequence[AttentionDataset], *,
             parameterization: str = "W", rule: str = "normalized", step: float = 0.1,
             penalty: float = 0.0, loss: str = "logistic", iterations: int = 2000,
-            start: Any = None, keep: Iterable[int] | None = None, engine: str = "auto",
+            resolution: float = 0.0, head: Head | Sequence[Head] | None = None, start: Any = None, keep: Iterable[int] | None = None, engine: str = "auto",
             threads: int | None = None, seconds: float | None = None,
             stop: Callable[[], bool] | None = None, progress: bool = False) -> Run | list[Run]:
     """Run gradient descent for one dataset (a ``Run``) or several (a ``list[Run]``).
@@ -122,6 +132,10 @@ def descend(datasets: AttentionDataset | Sequence[AttentionDataset], *,
     own gradient: ∇_K L = ∇L(W) Q, ∇_Q L = ∇L(W)ᵀ K.
     rule: ``"normalized"`` W ← W − η∇L/‖∇L‖_F, or ``"plain"`` W ← W − η∇L; step: η > 0.
     penalty: λ ≥ 0; descent is then on L + λ‖W‖_F², or L + λ(‖K‖_F² + ‖Q‖_F²), in log scale too.
+    resolution: ε ≥ 0 of the normalized step η∇L/(‖∇L‖_F + ε): a run then comes to rest where ‖∇L‖
+    is below ε. 2⁻⁵² is that of v1's published code; 0 rests nowhere but where ∇L = 0.
+    head: the prediction head, None for the linear one of the dataset; one for all datasets or one
+    per dataset (`verifier.descent.heads`). One given as a Python function runs in numpy.
     start: for W None for 0, one d × d matrix for all datasets, or one per dataset. For KQ a tuple
     (K0, Q0) of two d × m matrices for all datasets, or a list of one tuple per dataset; m ≥ 1 is
     free. It must be given, as K = Q = 0 is stationary.
@@ -147,15 +161,20 @@ def descend(datasets: AttentionDataset | Sequence[AttentionDataset], *,
     batch = [datasets] if isinstance(datasets, AttentionDataset) else list(datasets)
     length = _count(iterations, "iterations")
     settings = Settings(parameterization_named(parameterization), rule_named(rule),
-                        _positive(step, "step"), _penalty(penalty), loss_named(loss), length,
+                        _positive(step, "step"), _nonnegative(penalty, "penalty"),
+                        _nonnegative(resolution, "resolution"), loss_named(loss), length,
                         _kept_steps(keep, length))
     if engine not in _ENGINES:
         raise InvalidInput("engine", engine, f"must be one of {', '.join(_ENGINES)}",
                            "choose an engine")
     for k, dataset in enumerate(batch):
         check_magnitudes(dataset, f"datasets[{k}]")
-    trials = [Trial(dataset, factors) for dataset, factors
-              in zip(batch, starts(start, batch, settings.parameterization), strict=True)]
+    heads = heads_for(head, batch, settings.loss.name)
+    if engine == "lanes" and any(each.code is None for each in heads):
+        raise InvalidInput("engine", engine, "must be auto or blas for a head given as a function",
+                           "choose one of them")
+    trials = [Trial(dataset, factors, each) for dataset, factors, each
+              in zip(batch, starts(start, batch, settings.parameterization), heads, strict=True)]
     drive(trials, settings, engine=engine, stop=stop, progress=progress,
           threads=None if threads is None else _count(threads, "threads", least=1),
           seconds=None if seconds is None else _positive(seconds, "seconds"))
@@ -172,7 +191,7 @@ def _run(trial: Trial, settings: Settings) -> Run:
         A.flags.writeable = False
     common = (settings.rule.name, settings.step, settings.loss.name, trial.steps, start, final,
               selected_tokens(trial.dataset, *trial.final), trial.outcome, kept,
-              settings.penalty)
+              settings.penalty, trial.head, settings.resolution)
     if settings.parameterization.name == Run.parameterization:
         return Run(*common)
     (start_K, start_Q), (final_K, final_Q) = trial.start, trial.final
@@ -192,10 +211,10 @@ def _positive(value: object, name: str) -> float:
     return float(value)
 
 
-def _penalty(value: object) -> float:
+def _nonnegative(value: object, name: str) -> float:
     if isinstance(value, numbers.Real) and not isinstance(value, bool) and value == 0:
         return 0.0
-    return _positive(value, "penalty")
+    return _positive(value, name)
 
 
 def _count(value: object, name: str, least: int = 0) -> int:

@@ -17,6 +17,7 @@ from rich.progress import Progress
 
 from conditions.dataset import AttentionDataset
 from verifier.descent.engines import BlasEngine, Engine, LaneEngine
+from verifier.descent.heads import LINEAR_HEAD, Head
 from verifier.descent.lanes import LANES
 from verifier.descent.loss import Loss
 from verifier.descent.parameterization import Factors, Parameterization
@@ -47,6 +48,7 @@ class Settings:
     rule: StepRule
     step: float
     penalty: float
+    resolution: float
     loss: Loss
     iterations: int
     keep: frozenset[int]
@@ -58,6 +60,7 @@ class Trial:
 
     dataset: AttentionDataset
     start: Factors
+    head: Head = LINEAR_HEAD
     final: Factors = field(init=False)
     steps: int = 0
     outcome: Outcome = Outcome.STOPPED
@@ -79,8 +82,9 @@ class Block:
         """Advance to the end, or until *cancelled*; write the results into the trials."""
         engine: Engine = self.engine([trial.dataset for trial in self.trials],
                                      [trial.start for trial in self.trials],
+                                     [trial.head for trial in self.trials],
                                      settings.parameterization, settings.rule, settings.step,
-                                     settings.penalty, settings.loss)
+                                     settings.penalty, settings.resolution, settings.loss)
         piece = _FIRST_PIECE
         for milestone in sorted({*settings.keep, settings.iterations}):
             while self.done < milestone and not cancelled() and self._moving(engine):
@@ -116,16 +120,17 @@ def _outcome(engine: Engine, trial: int, iterations: int) -> Outcome:
 
 def blocks(trials: Sequence[Trial], engine: str) -> list[Block]:
     """All *trials*, in blocks for ``"lanes"``, ``"blas"``, or what ``"auto"`` chooses by size."""
-    by_shape: defaultdict[tuple[int, ...], list[Trial]] = defaultdict(list)
+    by_shape: defaultdict[tuple[object, ...], list[Trial]] = defaultdict(list)
     for trial in trials:
-        by_shape[trial.start[0].shape].append(trial)
+        by_shape[*trial.start[0].shape, trial.head.code, trial.head.size].append(trial)
     result = []
     for members in by_shape.values():
         # Similar shapes side by side need little padding; large ones first fill the threads.
         members.sort(key=lambda trial: (-trial.dataset.n, -max(trial.dataset.lengths)))
         for first in range(0, len(members), LANES):
             group = members[first:first + LANES]
-            if engine == "lanes" or (engine == "auto" and _lanes_faster(group)):
+            lanes = engine == "lanes" or (engine == "auto" and _lanes_faster(group))
+            if lanes and group[0].head.code is not None:
                 result.append(Block(group, LaneEngine))
             else:
                 result.extend(Block([trial], BlasEngine) for trial in group)
@@ -141,7 +146,7 @@ def _lanes_faster(group: Sequence[Trial]) -> bool:
     T = max(max(trial.dataset.lengths) for trial in group)
     d, columns = group[0].start[0].shape
     passes = 2 if len(group[0].start) == 1 else 5
-    products = 2 * n * T * d + passes * n * d * columns
+    products = 2 * n * T * d + passes * n * d * columns + 2 * n * d * group[0].head.size
     return bool(0.0009 * products < len(group) * (55 + 0.0002 * products))
 
 

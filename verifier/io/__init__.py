@@ -2,10 +2,15 @@
 
 A data file holds ``X`` (n samples of T tokens of d numbers), ``Y`` (n labels, 1 or -1), ``z`` (n
 queries of d numbers) and ``v`` (the head, d numbers). ``query_index`` (one integer, or n) instead
-of ``z`` means self-attention: the query of sample i is its token of that index. Ragged samples
+of ``z`` means self-attention: the query of sample i is its token of that index. ``causal``
+instead of either means that every position predicts: a sample for each, its token the query;
+true: it sees itself and the positions before it, false: the whole sequence. ``Y`` then has one
+label per sequence or one per position. ``origins`` (n × 2) beside ``z`` says which position of
+which sequence each query is; it changes no verdict. Ragged samples
 are nested lists in JSON; in either format they may be padded, with ``lengths`` (n integers). A
 leading trial axis on ``X`` makes a stack of datasets; the other fields may have it too, or are
-shared. Further arrays (``W0``, ``K0``, ``Q0``, …) may ride along. A certificate is valid data.
+shared. Further arrays (``W0``, ``K0``, ``Q0``, …) may ride along; those of `verifier.io.heads`
+make the prediction head another than the linear one. A certificate is valid data.
 
 JSON numbers are taken as the rationals they spell, in any of the spellings of
 `conditions.exact.numbers.rational`; arrays are float16/32/64 or integers. Whatever a file holds,
@@ -18,11 +23,12 @@ from conditions.dataset import AttentionDataset, FloatArray
 from conditions.errors import InvalidInput
 from verifier.io.fields import DataFile, check_size, float_array, read_data_file
 from verifier.io.files import Path, write_atomically
+from verifier.io.heads import load_head
 from verifier.io.npz import read_npy
 from verifier.io.saving import save_dataset
 
-__all__ = ["load_array", "load_dataset", "load_datasets", "load_factored_start", "load_npy",
-           "load_start", "save_dataset", "write_atomically"]
+__all__ = ["load_array", "load_dataset", "load_datasets", "load_factored_start", "load_head",
+           "load_npy", "load_start", "save_dataset", "write_atomically"]
 
 
 def load_dataset(path: Path, trial: int | None = None) -> AttentionDataset:

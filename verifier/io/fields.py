@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ MAX_FIELDS = 1000
 
 # Axes of one trial. X decides whether the file is a stack; the others may then be shared.
 AXES = {"X": ("n", "T", "d"), "Y": ("n",), "z": ("n", "d"), "v": ("d",),
-        "lengths": ("n",), "query_index": ("n",)}
+        "lengths": ("n",), "query_index": ("n",), "causal": (), "origins": ("n", "2")}
+_OPTIONAL = ("lengths", "query_index", "causal", "origins")
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,18 @@ class DataFile:
             raise InvalidInput(name, error.value, error.rule, error.remedy) from None
 
     def _dataset(self, trial: int | None) -> AttentionDataset:
-        X, Y, z, v, lengths, query_index = (self.of_trial(name, trial) for name in AXES)
+        X, Y, z, v, lengths, query_index, causal, origins = (
+            self.of_trial(name, trial) for name in AXES)
         if lengths is not None:
-            X = _cut(X, _integers(lengths, "lengths"))
+            sizes = _integers(lengths, "lengths")
+            if "causal" in self.fields:
+                Y = _cut_labels(X, Y, sizes)
+            X = _cut(X, sizes)
+        if "causal" in self.fields:
+            return _positions(X, Y, v, causal)
         if query_index is None:
-            return AttentionDataset.build(X, Y, z, v)
+            data = AttentionDataset.build(X, Y, z, v)
+            return data if origins is None else replace(data, origins=_origins(origins, data.n))
         indices = (_integers(query_index, "query_index") if isinstance(query_index, list)
                    else _integer(query_index, "query_index"))
         return AttentionDataset.self_attention(X, Y, v, indices)
@@ -93,7 +101,9 @@ def read_data_file(path: Path, extra: Collection[str] = ()) -> DataFile:
         raise InvalidInput("data file", shown(path), "must fit in memory",
                            "split the data") from None
     _check_names(names)
-    stacked = frozenset(name for name in AXES if name in fields and _stacked(name, fields[name]))
+    trial_axis = "X" in fields and axes(fields["X"]) == 4
+    stacked = frozenset(name for name in AXES if name in fields and _stacked(
+        name, fields[name], per_position="causal" in names, trial_axis=trial_axis))
     if "X" not in stacked and stacked:
         name = min(stacked)
         raise InvalidInput(name, f"{len(AXES[name]) + 1} axes", "must have no trial axis, as X "
@@ -111,34 +121,40 @@ def _check_names(names: Collection[str]) -> None:
     for name in ("X", "Y", "v"):
         if name not in names:
             raise InvalidInput(name, None, "must be in the file", "add it: X, Y, z and v")
-    if ("z" in names) == ("query_index" in names):
-        raise InvalidInput("z", None, "must be in the file exactly when query_index is not",
-                           "give z, or query_index for self-attention")
     if len(names) > MAX_FIELDS:
         raise InvalidInput("fields", len(names), f"must be at most {MAX_FIELDS}", "drop some")
     # A misspelled optional field would change the data silently.
     for name in names:
-        optional = difflib.get_close_matches(name[:20].lower(), ("lengths", "query_index"), 1, 0.8)
+        optional = difflib.get_close_matches(name[:20].lower(), _OPTIONAL, 1, 0.8)
         if optional and name not in AXES:
             raise InvalidInput("field", name, f"must be spelled {optional[0]!r}, if meant so",
                                "rename it")
+    if sum(name in names for name in ("z", "query_index", "causal")) != 1:
+        raise InvalidInput("z", None, "must be in the file exactly when neither query_index nor "
+                           "causal is", "give z, or one of these two for self-attention")
+    if "origins" in names and "z" not in names:
+        raise InvalidInput("origins", None, "must not be given without z, as it follows from "
+                           "query_index or causal", "leave it out")
 
 
-def _axes(value: Any) -> int:
+def axes(value: Any) -> int:
+    """The number of axes of an array, or of nested lists by their first entries."""
     if isinstance(value, np.ndarray):
         return value.ndim
-    axes = 0
+    count = 0
     while isinstance(value, list):
-        axes, value = axes + 1, value[0] if value else None
-    return axes
+        count, value = count + 1, value[0] if value else None
+    return count
 
 
-def _stacked(name: str, value: Any) -> bool:
+def _stacked(name: str, value: Any, *, per_position: bool, trial_axis: bool) -> bool:
     """Whether a field has a trial axis; refuses what has neither number of axes."""
-    axes, single = _axes(value), AXES[name]
-    if axes == len(single) + 1:
+    found, single = axes(value), AXES[name]
+    if name == "Y" and per_position and found == 2 + trial_axis:
+        return trial_axis
+    if found == len(single) + 1:
         return True
-    if axes == len(single) or (name == "query_index" and axes == 0):
+    if found == len(single) or (name == "query_index" and found == 0):
         return False
     shown = value.shape if isinstance(value, np.ndarray) else value
     shape = f"({', '.join(single)}{',' if len(single) == 1 else ''})"
@@ -171,6 +187,42 @@ def _cut(samples: list[Any], lengths: list[int]) -> list[Any]:
             raise InvalidInput(f"lengths[{i}]", T, f"must be in 2..{len(sample)}, as X[{i}] "
                                f"has {len(sample)} tokens", "correct it")
     return [sample[:T] for sample, T in zip(samples, lengths, strict=True)]
+
+
+def _cut_labels(samples: list[Any], labels: Any, lengths: list[int]) -> Any:
+    """Lists of labels that are padded as their sequences are, without the padding."""
+    if not isinstance(labels, list) or not len(labels) == len(samples) == len(lengths):
+        return labels
+    return [y[:T] if isinstance(y, list) and isinstance(x, list) and len(y) == len(x) else y
+            for x, y, T in zip(samples, labels, lengths, strict=True)]
+
+
+def _positions(X: Any, Y: Any, v: Any, causal: Any) -> AttentionDataset:
+    """The dataset in which every position predicts."""
+    if not isinstance(causal, bool) and causal not in (0, 1, "0", "1"):
+        raise InvalidInput("causal", causal, "must be true or false, or 1 or 0",
+                           "true: a position sees itself and those before it; false: all")
+    masked = causal in (True, "1")
+    size = sum(len(x) ** 2 for x in X if isinstance(x, list)) * (len(v) if v else 1)
+    if size // (1 + masked) > MAX_NUMBERS:
+        raise InvalidInput("data", f"{size // (1 + masked):,} numbers, as every position is a "
+                           "sample", f"must have at most {MAX_NUMBERS:,}", "split the data")
+    build = AttentionDataset.causal if masked else AttentionDataset.every_position
+    return build(X, Y, v)
+
+
+def _origins(values: Any, n: int) -> tuple[tuple[int, int], ...]:
+    if len(values) != n:
+        raise InvalidInput("origins", f"{len(values)} entries",
+                           f"must have one entry per sample of X ({n})", "drop or add entries")
+    found = []
+    for i, pair in enumerate(values):
+        numbers = _integers(pair, f"origins[{i}]") if isinstance(pair, list) else []
+        if len(numbers) != 2 or min(numbers) < 0:
+            raise InvalidInput(f"origins[{i}]", pair, "must be a sequence and a position, from 0",
+                               "give two integers")
+        found.append((numbers[0], numbers[1]))
+    return tuple(found)
 
 
 def check_size(data: DataFile, trial: int | None) -> None:

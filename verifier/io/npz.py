@@ -35,6 +35,8 @@ _HEADER = re.compile(
     r"|'shape'\s*+:\s*+\(\s*+(?P<shape>(?:[0-9]++\s*+,\s*+)*+(?:[0-9]++\s*+)?+)\)"
     r")\s*+(?:,\s*+)?+){3}\}\s*+")
 _NUMERIC = re.compile(r"[<>|=]?(?:f[248]|[iu][1248])")
+# The one field that says yes or no.
+_FLAGS = {("causal", "|b1")}
 
 # What zipfile and zlib raise for damaged archives; ValueError covers undecodable names.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError,
@@ -153,7 +155,7 @@ def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], Order, tuple[int
     if found is None or None in found.groups():
         raise InvalidInput(name, text or magic, "must be a plain numeric array in npy format",
                            "save float64 or integer arrays with numpy.savez")
-    if not _NUMERIC.fullmatch(found["descr"]):
+    if not _NUMERIC.fullmatch(found["descr"]) and (name, found["descr"]) not in _FLAGS:
         raise InvalidInput(name, found["descr"], "must be float16/32/64 or integers; "
                            "no objects, complex numbers, booleans, texts or longdoubles",
                            "convert the array, or use .json for exact fractions")

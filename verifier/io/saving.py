@@ -21,8 +21,9 @@ def save_dataset(data: AttentionDataset | Sequence[AttentionDataset], path: Path
     """Write a dataset, or several as a stack of trials, so that loading gives equal fingerprints.
 
     ``.json`` holds every rational. ``.npz`` needs entries that are float64 numbers, and for
-    a stack equal n and d; ragged samples are padded with zeros, with ``lengths``. Raises
-    ``InvalidInput`` where the format cannot hold the data or the file cannot be written.
+    a stack equal n and d; ragged samples are padded with zeros, with ``lengths``. ``origins`` is
+    written where all datasets have it. Raises ``InvalidInput`` where the format cannot hold the
+    data or the file cannot be written.
     """
     single = isinstance(data, AttentionDataset)
     trials: list[AttentionDataset] = [data] if single else list(data)  # type: ignore[list-item, arg-type]
@@ -51,6 +52,8 @@ def _json(trials: list[AttentionDataset], single: bool) -> str:
         stack["Y"].append(list(trial.labels))
         stack["z"].append(_spell(trial.queries, f"z{place}"))
         stack["v"].append(_spell(trial.head, f"v{place}"))
+    if all(trial.origins is not None for trial in trials):
+        stack["origins"] = [trial.origins for trial in trials]
     document = {name: values[0] for name, values in stack.items()} if single else stack
     return json.dumps(document) + "\n"
 
@@ -88,6 +91,8 @@ def _arrays(trials: list[AttentionDataset], single: bool) -> dict[str, Array]:
     lengths = np.array([trial.lengths for trial in trials], dtype=np.int64)
     if (lengths != T).any():
         arrays["lengths"] = lengths
+    if all(trial.origins is not None for trial in trials):
+        arrays["origins"] = np.array([trial.origins for trial in trials], dtype=np.int64)
     return {name: array[0] for name, array in arrays.items()} if single else arrays
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from .claim import Claim, Run
 from .data import Dataset
+from .family import FAMILY_FORMAT, FAMILY_VERSION, check_family
+from .heads import check_head
 from .kinds import KINDS
 from .linear import dot, product, transpose
 from .numbers import common_denominator, integers
@@ -70,8 +72,10 @@ def check_text(text: str) -> Result:
     """Check the text of one certificate file. Raises `Unreadable`; refusals are in the result."""
     with long_integers():
         top = parse(text)
+        if isinstance(top.value, dict) and top.value.get("format") == FAMILY_FORMAT:
+            return _check_family(top)
         try:
-            _expect_format(top)
+            _expect_format(top, FORMAT, VERSION)
             fields = top.object("format", "version", "dataset", "run", "verdicts")
             dataset = Dataset.read(fields["dataset"])
             run = None if fields["run"].is_null else _check_run(fields["run"], dataset)
@@ -97,13 +101,22 @@ def summary(results: list[Result], unreadable: int = 0) -> str:
     return line
 
 
-def _expect_format(top: Node) -> None:
+def _check_family(top: Node) -> Result:
+    try:
+        _expect_format(top, FAMILY_FORMAT, FAMILY_VERSION)
+        line, pieces = check_family(top)
+    except Refusal as refusal:
+        return Result(None, (), (refusal,))
+    return Result(line, tuple(Outcome("proved", piece, True) for piece in pieces), ())
+
+
+def _expect_format(top: Node, form: str, version: int) -> None:
     """Tell a file of another kind (unreadable) from a faulty one of this kind (refused)."""
     if isinstance(top.value, Malformed) and top.value.code is Code.DUPLICATE_KEY:
         raise top.refuse(top.value.code, top.value.message)
     if not isinstance(top.value, dict):
         raise Unreadable("not a JSON object")
-    for name, wanted in (("format", FORMAT), ("version", VERSION)):
+    for name, wanted in (("format", form), ("version", version)):
         value = top.value.get(name)
         if type(value) is not type(wanted) or value != wanted:
             raise Unreadable(f"its {name} is {shown(value)}, not {wanted!r}")
@@ -112,10 +125,17 @@ def _expect_format(top: Node) -> None:
 def _check_run(node: Node, data: Dataset) -> Run | None:
     """The form of a run, and its selected tokens; a run proves nothing.
 
-    Gives the matrices of a run on W: statements about descent on W name none of a run on K and Q.
+    Gives the matrices of a usual run on W with the linear head: statements about descent are about
+    such a run, and name no matrices of another one.
     """
+    given = node.value if isinstance(node.value, dict) else {}
+    unusual = [name for name in ("head", "resolution") if name in given]
     fields = node.object("parameterization", "rule", "step", "penalty", "loss", "iterations",
-                         "selected", "outcome", "start", "final")
+                         "selected", "outcome", "start", "final", *unusual)
+    if "head" in unusual:
+        check_head(fields["head"], data)
+    if "resolution" in unusual and fields["resolution"].number() <= 0:
+        raise fields["resolution"].refuse(Code.NOT_POSITIVE, "a resolution is positive where given")
     parameterization = fields["parameterization"].choice(["W", "KQ"])
     fields["rule"].choice(["normalized", "plain"])
     fields["loss"].choice(LOSSES)
@@ -128,7 +148,7 @@ def _check_run(node: Node, data: Dataset) -> Run | None:
     run = None
     if parameterization == "W":
         start, final = (fields[name].matrix(data.d, data.d) for name in ("start", "final"))
-        run, W = Run(start, final), _scaled(final)
+        run, W = None if unusual else Run(start, final), _scaled(final)
     else:
         m = len(fields["start"].field("K").items(data.d)[0].items())
         if m == 0:

@@ -52,7 +52,7 @@ class Claim:
         features = self.features
         if self.condition == "all_support":
             self.demand(len(support) == len(features.rows), node)
-        elif self.condition == "local_optimality":
+        elif self.condition in ("local_optimality", "robust_local_optimality"):
             self.demand(not any(map(features.outscores, support)), node)
 
 

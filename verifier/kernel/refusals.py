@@ -43,6 +43,7 @@ class Code(enum.Enum):
     NOT_TIED = "two tokens do not share the largest score of their sample"
     WRONG_LEVELS = "the stated score levels are not those of the sample"
     NOT_UNEQUAL = "two tokens are not both below the largest score with different scores"
+    WRONG_CONSTANT = "the stated constant is not the least gap to a lower token"
     NO_GAP = "the first token of a pair does not have the larger score"
     WRONG_FLATNESS = "a sample is flat where it must not be, or the other way round"
     OPTIMUM_NOT_UNIQUE = "a sample's optimal token is not unique"
@@ -62,11 +63,15 @@ class Code(enum.Enum):
     # Gen-SVM
     WRONG_SIDE = "a row is inside the set of its sample where it must not be, or outside"
     UNEQUAL_LOGITS = "tokens of one set do not have equal logits"
+    # Mixtures of tokens
+    NOT_A_MIXTURE = "weights are not nonnegative numbers whose sum is 1"
+    NOT_LARGEST = "a mixture of the tokens does not give the largest value"
+    NOT_ALONE = "other mixtures of the tokens are not shown to give smaller values"
     # Ranks
     NOT_INDEPENDENT = "rows are not shown to be independent modulo the modulus"
     WRONG_RANK = "the stated rank is not the one that follows"
     # The nuclear norm
-    EQUAL_OPTIMA = "two matrices that must differ are equal"
+    EQUAL_OPTIMA = "two optima that must differ are equal"
     SECOND_OPTIMUM = "a second optimum is not excluded"
     # First step and stationary points
     SIGN_NOT_SHOWN = "a margin of the first step is not shown to have its sign"
@@ -96,10 +101,15 @@ class Code(enum.Enum):
     FEATURE_NOT_ZERO = "a feature is not zero where it must be"
     PRODUCT_NEGATIVE = "two features have a negative inner product where none may"
     PRODUCT_NOT_NEGATIVE = "two features do not have a negative inner product where they must"
+    RAY_LEFT = "descent is not shown to stay on the line of the direction and to move along it"
+    NOT_STRAY = "the direction is not shown to be that of no locally optimal selection"
     # Runs
     OTHER_DESCENT = "the basin of a run is one of another rule or step"
     NOT_ENCLOSED = "the steps of a run cannot be followed closely enough at its precision"
     NOT_IN_BALL = "the last iterate of a run is not shown to be inside the ball of the basin"
+    # Families
+    NOT_A_POINT = "a polynomial does not have exactly one root in the interval of a point"
+    SIGN_UNPROVED = "a polynomial is not shown to have its sign on a piece"
     # Trees
     BROKEN_TREE = "the nodes are not those of the tree in preorder"
     REPEATED_BRANCH = "a sample is branched on that was branched on above"

@@ -63,6 +63,24 @@ CONDITIONS: dict[str, Condition] = {
         "W^mm_α exists, and its rank, at most min(n, d), is this",
         "W^mm_α does not exist",
         ("exact_rank", "modular_rank"), ("farkas",), about_selection=True),
+    "robust_feasibility": Condition(
+        "whenever all entries of X, z and v are within ε of these, some W has all margins ≥ 1",
+        "no W has all margins ≥ 1, so no ε > 0 will do",
+        ("ball_separator",), ("farkas", "query_cycle"), about_selection=True),
+    "robust_support": Condition(
+        "whenever all entries of X, z and v are within ε of these, W^mm_α exists with these "
+        "support indices",
+        "W^mm_α does not exist, so no ε > 0 will do",
+        ("ball_kkt",), ("farkas",), about_selection=True),
+    "robust_local_optimality": Condition(
+        "whenever all entries of X, z and v are within ε of these, α is locally optimal",
+        "α is not locally optimal, so no ε > 0 will do",
+        ("ball_separator", "ball_kkt"), (*_KKT, "farkas"), about_selection=True),
+    "robust_full_rank": Condition(
+        "whenever all entries of X, z and v are within ε of these, the features are linearly "
+        "independent, for every selection",
+        "the features are linearly dependent, so no ε > 0 will do",
+        ("ball_factors", "ball_rows"), ("row_dependency", "too_many_rows")),
     "first_step_separates": Condition(
         "every optimal token is unique and every margin of -∇L(0) is > 0 for the optimal selection",
         "an optimal token is not unique, or a margin of -∇L(0) is ≤ 0 for the optimal selection",
@@ -93,6 +111,18 @@ CONDITIONS: dict[str, Condition] = {
         "W^mm of Gen-SVM exists for these sets O_i, with these support indices and squared norm",
         "W^mm of Gen-SVM does not exist for these sets O_i",
         ("gen_kkt",), ("motzkin",)),
+    "simplex_support": Condition(
+        "for the head v·x − λ‖x‖² of this λ exactly one mixture of the tokens of each sample gives "
+        "the largest Y h, and its weights are these",
+        "for the head v·x − λ‖x‖² of this λ several mixtures of the tokens of a sample give the "
+        "largest Y h",
+        ("simplex_maximizer",), ("simplex_tie",)),
+    "assumption_e": Condition(
+        "with this c, the largest such, every mixture of a selected token, with weight s, and "
+        "tokens that score lower has an output of at most its score - c (1 - s)",
+        "no c > 0 bounds the outputs of the mixtures of a selected token and tokens that score "
+        "lower",
+        ("top_score_gap",), (), about_selection=True),
     "low_norm_limit": Condition(
         "descent from this matrix converges in direction to W^mm_opt",
         "descent from this matrix does not converge in direction to W^mm_opt",
@@ -116,6 +146,12 @@ CONDITIONS: dict[str, Condition] = {
         "descent from W = 0 with this first step and this later step does not converge in "
         "direction to W^mm_opt",
         ("large_first_step",), (), about_loss=True),
+    "invariant_ray": Condition(
+        "descent from W = 0, and from every multiple of this matrix, converges in direction to it, "
+        "and it is the direction of W^mm_α for no locally optimal α",
+        "descent from a multiple of this matrix does not converge in direction to it, or it is the "
+        "direction of W^mm_α for a locally optimal α",
+        ("invariant_ray",), (), about_loss=True),
     "limit_from_start": Condition(
         "descent from this start converges in direction to W^mm_α",
         "descent from this start does not converge in direction to W^mm_α",

@@ -123,7 +123,7 @@ def _rank(graph: nx.MultiDiGraph, node: Any) -> tuple[Any, ...]:
     return (min(gaps, default=0), node)
 
 
-def _text_width(text: str) -> float:
+def text_width(text: str) -> float:
     """In inches."""
     return float(TextPath((0, 0), text, size=_FONT_SIZE).get_extents().width) / 72
 
@@ -192,7 +192,7 @@ def _draw_edges(axes: Axes, graph: nx.MultiDiGraph, plan: Layout) -> None:
         style = edge_style(graph.edges[edge])
         direction = (1.0 if points[-1][0] > points[0][0] else -1.0, 0.0)
         (x, y) = tip = points[-1]
-        stroke(_smooth([*points[:-1], (x - direction[0] * _ARROW / 2, y)]), style, tip, direction,
+        stroke(smooth([*points[:-1], (x - direction[0] * _ARROW / 2, y)]), style, tip, direction,
                _gid("edge", edge[2]))
     for edge, (x, y, height) in plan.loops.items():
         half = 0.12 + 0.15 * height
@@ -203,7 +203,7 @@ def _draw_edges(axes: Axes, graph: nx.MultiDiGraph, plan: Layout) -> None:
                _gid("edge", edge[2]))
 
 
-def _smooth(points: list[Point]) -> Path:
+def smooth(points: list[Point]) -> Path:
     """Through *points*, horizontal at each."""
     vertices, codes = [points[0]], [Path.MOVETO]
     for (x, y), (u, v) in itertools.pairwise(points):
@@ -238,7 +238,7 @@ def _draw_texts(axes: Axes, graph: nx.MultiDiGraph, plan: Layout) -> None:
     axes.annotate(f"Selection graph of α = ({shown})", (0, 1), (0, 8), xycoords="axes fraction",
                   textcoords="offset points", ha="left", va="bottom", fontsize=_FONT_SIZE + 1)
     handles = _legend(graph)
-    widest = max(_text_width(str(handle.get_label())) for handle in handles) + 0.6
+    widest = max(text_width(str(handle.get_label())) for handle in handles) + 0.6
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 0.0),
                 ncols=max(1, int(plan.width / widest)), frameon=False, borderaxespad=0.8,
                 handlelength=2.4, columnspacing=1.2)

@@ -10,11 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from conditions.certificates import BasinCone
+from conditions.dataset import AttentionDataset
 from conditions.exact.numbers import to_float
 from conditions.selection import Selection
 from conditions.verdict import Evidence, Status, Verdict
 from verifier.certify import Report
-from verifier.descent import FactoredRun
+from verifier.descent import FactoredRun, LinearHead
 from verifier.directions import Explored
 
 _STATUS_STYLE = {Status.HOLDS: "bold green", Status.FAILS: "bold red", Status.UNDECIDED: "yellow"}
@@ -22,6 +23,7 @@ _EVIDENCE_STYLE = {Evidence.EXACT: "green", Evidence.ENCLOSED: "cyan", Evidence.
 
 _LONG = 12
 _WIDE = 140
+_RUNS = 6
 
 
 def shown_selection(selection: Selection) -> str:
@@ -40,15 +42,42 @@ def dataset_line(report: Report) -> Text:
     constraints = sum(dataset.lengths) - dataset.n
     return Text.assemble(
         (report.source or "dataset", "bold"),
-        f"  n = {dataset.n}, T = {T}, d = {dataset.d}; labels +{positive} −"
+        f"  {_samples(dataset)}, T = {T}, d = {dataset.d}; labels +{positive} −"
         f"{dataset.n - positive}; {constraints} constraints; sha256 {dataset.fingerprint[:16]}…")
+
+
+def _samples(dataset: AttentionDataset) -> str:
+    sequences = len({sequence for sequence, _ in dataset.origins or ()})
+    if sequences in (0, dataset.n):
+        return f"n = {dataset.n}"
+    return f"n = {dataset.n} samples from {sequences} sequence{'s' if sequences > 1 else ''}"
+
+
+def origin_lines(dataset: AttentionDataset) -> list[Text]:
+    """Which positions of which sequences the samples are; none for cross-attention data."""
+    if dataset.origins is None:
+        return []
+    positions = {k for _, k in dataset.origins}
+    if len(positions) == 1 and [i for i, _ in dataset.origins] == list(range(dataset.n)):
+        return [Text(f"every query is the token at position {positions.pop()} of its sample")]
+    # Runs of samples at successive positions of one sequence: their sample minus position is fixed.
+    numbered = enumerate(dataset.origins)
+    runs = [list(run) for _, run in groupby(numbered, lambda m: (m[1][0], m[0] - m[1][1]))]
+    parts = [f"{_span('sample', run[0][0], run[-1][0])}: sequence {run[0][1][0]}, "
+             f"{_span('position', run[0][1][1], run[-1][1][1])}" for run in runs[:_RUNS]]
+    if len(runs) > _RUNS:
+        parts.append(f"… ({len(runs)} such runs)")
+    return [Text("; ".join(parts))]
+
+
+def _span(of: str, first: int, last: int) -> str:
+    return f"{of} {first}" if first == last else f"{of}s {first}–{last}"
 
 
 def verdict_rows(report: Report, *, wide: bool) -> list[RenderableType]:
     """One row per verdict, grouped by what it is about; *wide* adds the reasons."""
-    names = {selection: name for name, selection in reversed(report.selections)}
     parts: list[RenderableType] = [_table(wide=wide, header=True)]
-    for about, verdicts in groupby(report.verdicts, key=lambda v: _subject(v, names)):
+    for about, verdicts in groupby(report.verdicts, key=lambda v: subject_line(v, report)):
         table = _table(wide=wide, header=False)
         for verdict in verdicts:
             table.add_row(*_cells(verdict), *((Text(verdict.reason),) if wide else ()))
@@ -60,16 +89,17 @@ def _table(*, wide: bool, header: bool) -> Table:
     """A table whose columns line up with those of the others."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=header,
                   header_style="bold")
-    for name, width in (("condition", 22), ("status", 9), ("evidence", 8), ("figure", 16),
-                        ("witness", 21)):
+    for name, width in (("condition", 23), ("status", 9), ("evidence", 8), ("figure", 16),
+                        ("witness", 20)):
         table.add_column(name, width=width, overflow="fold")
     if wide:
         table.add_column("reason", overflow="fold")
     return table
 
 
-def _subject(verdict: Verdict, names: dict[Selection, str]) -> str:
+def subject_line(verdict: Verdict, report: Report) -> str:
     """What the verdict is about, beside the dataset."""
+    names = {selection: name for name, selection in reversed(report.selections)}
     parts = []
     if verdict.selection is not None:
         parts.append(f"α = {shown_selection(verdict.selection)}")
@@ -89,9 +119,13 @@ def _cells(verdict: Verdict) -> tuple[Text, Text, Text, Text, Text]:
 
 
 def notes(report: Report) -> list[Text]:
-    """Why each undecided verdict is undecided."""
-    return [Text(f"{v.condition}: {v.reason}", style="yellow") for v in report.verdicts
-            if v.undecided]
+    """Why each undecided verdict is undecided, a reason a line."""
+    named: dict[str, list[str]] = {}
+    for v in report.verdicts:
+        if v.undecided:
+            named.setdefault(v.reason, []).append(v.condition)
+    return [Text(f"{', '.join(conditions)}: {reason}", style="yellow")
+            for reason, conditions in named.items()]
 
 
 def run_line(report: Report) -> Text:
@@ -100,9 +134,10 @@ def run_line(report: Report) -> Text:
     if run is None:
         return Text("no descent run", style="dim")
     on = f" on K and Q, m = {run.final_K.shape[1]}" if isinstance(run, FactoredRun) else ""
+    of_head = "" if isinstance(run.head, LinearHead) else f"{run.head.name} head, "
     return Text.assemble(
         ("descent run (observed)  ", "bold"),
-        f"{run.rule} GD{on}, η = {run.step:g}, {run.loss} loss, {run.iterations} steps, "
+        f"{run.rule} GD{on}, η = {run.step:g}, {run.loss} loss, {of_head}{run.iterations} steps, "
         f"{run.outcome}; selected {shown_selection(run.selected)}")
 
 
@@ -135,7 +170,8 @@ def direction_table(explored: Explored) -> Table:
 def render(report: Report, *, width: int) -> RenderableType:
     """The whole report for a console of *width* columns."""
     wide = width >= _WIDE
-    return Group(dataset_line(report), Text(), *verdict_rows(report, wide=wide), Text(),
+    return Group(dataset_line(report), *origin_lines(report.dataset), Text(),
+                 *verdict_rows(report, wide=wide), Text(),
                  *([] if wide else notes(report)), run_line(report), count_line(report))
 
 
@@ -154,5 +190,6 @@ def print_directions(explored: Explored, console: Console | None = None) -> None
     for verdict in about_set:
         table.add_row(*_cells(verdict))
     notes_ = [Text(f"{v.condition}: {v.reason}") for v in about_set]
-    console.print(Group(dataset_line(report), Text(), direction_table(explored), Text(), table,
-                        Text(), *notes_, count_line(report)))
+    console.print(Group(dataset_line(report), *origin_lines(report.dataset), Text(),
+                        direction_table(explored), Text(), table, Text(), *notes_,
+                        count_line(report)))

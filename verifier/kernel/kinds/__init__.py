@@ -19,6 +19,8 @@ from .feasibility import farkas, query_cycle, separator, topological_order
 from .first_step import first_step_margins, first_step_violation, stationary_at_zero
 from .general import gen_kkt, gen_separator, motzkin
 from .global_limits import large_first_step, low_norm_limit, selection_trap
+from .heads import simplex_maximizer, simplex_tie, top_score_gap
+from .invariant_ray import invariant_ray
 from .kkt import exact_kkt, exact_rank, primal_dual
 from .krawczyk import krawczyk
 from .nuclear import low_rank_pair, nuclear_interval, nuclear_optima, rank_one_infeasible
@@ -26,6 +28,7 @@ from .nuclear_uniqueness import nuclear_uniqueness
 from .products import negative_product, nonnegative_products, zero_feature
 from .ranks import independent_factors, independent_rows, row_dependency, too_many_rows
 from .residual import basin_residual
+from .robust import ball_factors, ball_kkt, ball_rows, ball_separator
 from .scores import (
     flat_samples,
     optimal_tokens,
@@ -43,11 +46,13 @@ KINDS: dict[str, Callable[[Claim, Node], Proved]] = {check.__name__: check for c
     separator, farkas, query_cycle, topological_order,
     exact_kkt, kkt_enclosure, primal_dual,
     gen_separator, motzkin, gen_kkt,
+    top_score_gap, simplex_maximizer, simplex_tie,
     nuclear_interval, nuclear_uniqueness, nuclear_optima, low_rank_pair, rank_one_infeasible,
     independent_rows, independent_factors, row_dependency, too_many_rows, exact_rank, modular_rank,
     first_step_margins, first_step_violation,
     injective_features, monotone_direction, separable_queries, all_flat, stationary_at_zero,
     decision_tree, krawczyk, simplex_cover, direction_tree, exceptional_selection,
+    ball_separator, ball_kkt, ball_factors, ball_rows,
     low_norm_limit, selection_trap, large_first_step,
-    nonnegative_products, negative_product, zero_feature,
+    nonnegative_products, negative_product, zero_feature, invariant_ray,
     basin_isotropic, basin_residual, basin_cone, verified_run)}

@@ -1,0 +1,67 @@
+"""Families from files to certificates: the command, the checker, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from flint import fmpq
+
+from conditions.family import Point
+from verifier.cli import main
+from verifier.families import point_text
+
+FAMILY = {"parameter": "t", "interval": [0, 2], "Y": [1], "z": [[1, 0]], "v": [1, 0],
+          "X": [[[0, 0], [-1, 0], ["1 - t^2", -1]]]}
+
+
+@pytest.fixture
+def path(tmp_path):
+    file = tmp_path / "family.json"
+    file.write_text(json.dumps(FAMILY))
+    return file
+
+
+def run(monkeypatch, *arguments):
+    monkeypatch.setattr("sys.argv", ["attsvm", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return stopped.value.code or 0
+
+
+def test_command_writes_what_the_checker_accepts(path, tmp_path, monkeypatch, capsys):
+    certificate = tmp_path / "c.json"
+    assert run(monkeypatch, "family", path, "--json", certificate) == 0
+    text = capsys.readouterr().out
+    assert "[0, 1]" in text and "(1, √2]" in text and "(√2, 2]" in text
+    assert run(monkeypatch, "check", certificate) == 0
+    lines = capsys.readouterr().out
+    assert "accepted 7 of 7 proved verdicts" in lines
+    assert "θ = 1.41421…: feasible, support indices (0, 1), (0, 2), α is locally optimal" in lines
+
+
+@pytest.mark.parametrize(("change", "named"), [
+    ({"X": [[[0, 0], ["y", 0]]]}, "y"), ({"interval": [2, 0]}, "lower end first"),
+    ({"interval": [0]}, "two rational numbers"), ({"W0": 1}, "W0"), ({"Y": [2]}, "labels"),
+    ({"parameter": "a b"}, "name"), ({"z": [[1]]}, "z[0]"), ({"X": []}, "X"),
+    ({"X": [[[0, 0]]]}, "X[0]"), ({"v": []}, "v"), ({"z": [["1/(t - 1)", 0]]}, "pole")])
+def test_bad_families_are_refused_in_one_line(path, change, named, monkeypatch, capsys):
+    path.write_text(json.dumps({**FAMILY, **change}))
+    assert run(monkeypatch, "family", path) == 2
+    error = capsys.readouterr().err
+    assert named in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [("--selection", "gd"), ("--selection", "5"),
+                                       ("--interval", "1", "x")])
+def test_bad_options_are_refused(path, arguments, monkeypatch, capsys):
+    assert run(monkeypatch, "family", path, *arguments) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("point", "text"), [
+    (Point.of(fmpq(-3, 2)), "-3/2"), (Point((-2, 0, 1), 0), "−√2"), (Point((-8, 0, 1), 1), "2√2"),
+    (Point((-1, -1, 1), 1), "1/2 + √5/2"), (Point((-2, 0, 9), 1), "√2/3"),
+    (Point((-2, 0, 0, 1), 0), "root of θ^3 − 2 near 1.25992105")])
+def test_points_are_written_exactly(point, text):
+    assert point_text(point) == text

@@ -1,0 +1,207 @@
+"""The search itself: wider and wider families of datasets, screened in floats, decided exactly.
+
+Pass k spends no more than 2^(15 + 2k) places and 2^(2k − 1) seconds on a lattice, so that no large
+one keeps others waiting; a lattice that was examined completely is not visited again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from verifier.claims.case import Case
+from verifier.search import screens
+from verifier.search.batch import Batch, Size
+from verifier.search.choices import descents, losses, variants
+from verifier.search.coverage import Coverage, Stage
+from verifier.search.guided import LIMITS, limit_cases
+from verifier.search.lattice import CHUNK, Grid, grids, random_floats, random_rationals, sizes
+from verifier.search.problem import Counterexample, Problem
+
+LARGEST, BOUND = Size(4, 4, 3), 5
+_FIRST_PLACES, _WIDENING, _AHEAD = 1 << 15, 4, 64
+_FIRST_VISIT = 0.5
+_RANDOM_FROM, _RANDOM_SHARE = 1 << 19, 256
+_PROOF_SECONDS = 30.0
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a search came to: a counterexample or none, what it covered, and how long it took."""
+
+    problem: Problem
+    found: Counterexample | None
+    coverage: Coverage
+    seconds: float
+    seed: int
+
+
+class _FoundError(Exception):
+    """The search ends."""
+
+    def __init__(self, found: Counterexample) -> None:
+        super().__init__()
+        self.found = found
+
+
+class _OutOfTimeError(Exception):
+    """The seconds are over."""
+
+
+def search(problem: Problem, *, seconds: float = 60.0, seed: int = 0, size: Size | None = None,
+           largest: Size = LARGEST, bound: int = BOUND, progress: Progress | None = None
+           ) -> Result:
+    """Look for a case that refutes *problem*, from nothing, within *seconds*.
+
+    seed: of everything random. size: search datasets of this size alone; else all up to *largest*.
+    bound: of the integers of tokens and heads. progress: told a line now and then. The first
+    counterexample found is returned as it is (`verifier.search.shrink` makes it small); the order
+    is by growing lattices, so it is a small one.
+    """
+    began = time.monotonic()
+    run = _Run(problem, began + seconds, np.random.default_rng(seed), Coverage(), progress)
+    found = None
+    try:
+        run.all(size, largest, bound)
+    except _FoundError as end:
+        found = end.found
+    except _OutOfTimeError:
+        pass
+    return Result(problem, found, run.coverage, time.monotonic() - began, seed)
+
+
+@dataclass(eq=False)
+class _Run:
+    problem: Problem
+    deadline: float
+    rng: np.random.Generator
+    coverage: Coverage
+    progress: Progress | None
+    told: float = 0.0
+    first: bool = True
+    leave: float = 0.0
+
+    def all(self, size: Size | None, largest: Size, bound: int) -> None:
+        """Every pass over every family; returns only when all is covered or the time is over."""
+        named = size or largest
+        lattices = [grid for grid in grids(named, bound, 1 << 62)
+                    if size is None or grid.size == size]
+        random = [each for each in sizes(named) if size is None or each == size]
+        places, visit = _FIRST_PLACES, _FIRST_VISIT
+        while True:
+            for grid in lattices:
+                stage = self.coverage.stage(str(grid), grid.count)
+                if not stage.exhaustive and grid.count <= places * _AHEAD:
+                    self.leave = time.monotonic() + visit
+                    self.lattice(grid, places)
+            for each in random if places >= _RANDOM_FROM else []:
+                for what, draw in (("rationals", random_rationals), ("floats", random_floats)):
+                    stage = self.coverage.stage(f"{each} random {what}", None)
+                    count = places // _RANDOM_SHARE
+                    self.leave = time.monotonic() + visit
+                    self.examine(stage, draw(each, self.rng, min(count, CHUNK)), count)
+            places, visit, self.first = places * _WIDENING, visit * _WIDENING, False
+
+    def lattice(self, grid: Grid, places: int) -> None:
+        """Look at a grid, all of it if it has no more than *places* places."""
+        stage = self.coverage.stage(str(grid), grid.count)
+        if grid.count <= places:
+            self.coverage.restart(stage)
+            stage = self.coverage.stage(str(grid), grid.count)
+        for drawn, batch in grid.listed(self.rng, places):
+            self.examine(stage, batch, drawn)
+            if time.monotonic() > self.leave:
+                break
+
+    def examine(self, stage: Stage, batch: Batch, drawn: int) -> None:
+        """Screen a batch, for each loss, and decide what is left."""
+        self.check_time(stage)
+        stage.drawn += drawn
+        stage.datasets += len(batch)
+        for loss in losses(self.problem):
+            names, kept = self.screened(batch, loss)
+            self.coverage.screens = tuple(dict.fromkeys((*self.coverage.screens, *names)))
+            stage.screened += len(kept)
+            order = np.arange(len(kept)) if self.first else self.rng.permutation(len(kept))
+            for k in order.tolist():
+                self.check_time(stage)
+                if time.monotonic() > self.leave:
+                    return
+                self.decide(stage, Case(kept.dataset(k), loss=loss))
+
+    def screened(self, batch: Batch, loss: str) -> tuple[list[str], Batch]:
+        """The datasets of *batch* worth deciding, and the names of the screens."""
+        known = screens.hypothesis_screens(set(self.problem.demanded), loss)
+        aims = self.aims(loss)
+        names = [screen.__name__ for screen in known]
+        for screen in known:
+            if len(batch):
+                batch = batch.take(screen(batch))
+        if aims is not None and len(batch):
+            hit = np.zeros(len(batch), dtype=bool)
+            for aim in aims.values():
+                open_ = np.flatnonzero(~hit)
+                hit[open_] = aim(batch.take(open_)) if len(open_) else False
+            batch = batch.take(hit)
+        return [*names, *(aims or ())], batch
+
+    def aims(self, loss: str) -> dict[str, screens.Screen] | None:
+        """Screens any of which a dataset must pass for the conclusion to fail; None: no screen."""
+        found: dict[str, screens.Screen] = {}
+        for name in self.problem.refuted_by:
+            if name in LIMITS:
+                if (name in ("limit_is", "limit_is_opt")
+                        and "starts_at_zero" not in self.problem.demanded):
+                    return {"may_leave_opt": screens.may_leave_opt}
+                found["vanishes_at_zero"] = screens.vanishes_at_zero(loss)
+                if name != "norm_diverges":
+                    found["on_stray_ray"] = screens.on_stray_ray(loss)
+                if name in ("limit_is", "limit_is_opt"):
+                    found["leaves_opt"] = screens.leaves_opt(loss)
+            elif name == "no_stationary_point":
+                found["stationary"] = screens.has_stationary_point(loss, self.rng)
+            elif name == "low_rank_feasible":
+                found["no_rank_one_separator"] = screens.no_rank_one_separator(self.rng)
+            else:
+                return None
+        return found
+
+    def decide(self, stage: Stage, base: Case) -> None:
+        """Decide every case of a dataset. Raises when one is a counterexample."""
+        stage.examined += 1
+        if not self.problem.admits(base):
+            return
+        open_ = False
+        for case in self.cases(base):
+            outcome = self.problem.check(case)
+            if isinstance(outcome, Counterexample):
+                raise _FoundError(outcome)
+            open_ = open_ or outcome.undecided
+            self.check_time(stage)
+        stage.undecided += open_
+
+    def cases(self, base: Case) -> Iterator[Case]:
+        """The cases of the dataset and loss of *base*."""
+        left = max(self.deadline - time.monotonic(), 0.1)
+        base = replace(base, seconds=min(_PROOF_SECONDS, left))
+        for case in variants(self.problem, base):
+            if self.problem.refuted_by & LIMITS:
+                yield from limit_cases(self.problem, case, base.seconds)
+                if self.problem.refuted_by <= LIMITS:
+                    continue
+            yield from descents(self.problem, case) if self.problem.about_descent else [case]
+
+    def check_time(self, stage: Stage) -> None:
+        """Raise at the deadline; tell the progress now and then."""
+        now = time.monotonic()
+        if now > self.deadline:
+            raise _OutOfTimeError
+        if self.progress is not None and now > self.told + 0.5:
+            self.told = now
+            self.progress(f"{stage.name}: {stage.examined:,} examined; "
+                          f"{self.coverage.summary()}")

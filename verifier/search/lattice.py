@@ -1,0 +1,154 @@
+"""Where a search looks: integer lattices by growing size and entries, then rationals, then floats.
+
+Integer datasets are listed up to what no claim of the paper sees. With U, V orthogonal, x → Ux,
+v → Uv, z → Vz, W → UWVᵀ changes neither scores nor margins nor norms; so the head is sorted and ≥ 0
+(U a signed permutation), and the first query too (V). (x, z, Y) → (−x, −z, −Y) in one sample
+changes neither logits nor scores: all labels are 1. Samples and tokens may be reordered: the other
+tokens of a sample are sorted, and samples are sorted by their tokens. A token x_i0 of largest
+score is put to 0 by x_it → x_it − x_i0; this changes no feature, and shifts the scores of a sample
+by a constant, which losses other than correlation notice: for them it is a restriction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+
+from conditions.dataset import FloatArray
+from verifier.search.batch import Batch, IntArray, Size
+
+CHUNK = 50_000
+_NUMERATOR, _DENOMINATORS = 6, (2, 3, 4)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The integer datasets of one size with tokens and head in −bound..bound.
+
+    ``query_bound``: the entries of queries; 0 for queries ±e₁ alone.
+    """
+
+    size: Size
+    bound: int
+    query_bound: int
+
+    def __str__(self) -> str:
+        queries = ("±e₁" if self.query_bound == 0
+                   else f"in {-self.query_bound}..{self.query_bound}")
+        return f"{self.size} tokens in {-self.bound}..{self.bound}, queries {queries}"
+
+    @property
+    def complexity(self) -> int:
+        """What lattices are ordered by: numbers of a dataset, and how large they may be."""
+        return self.size.numbers + 2 * self.bound + 3 * self.query_bound
+
+    @cached_property
+    def _tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Heads, tokens, first queries, other queries."""
+        d = self.size.d
+        heads = [v[::-1] for v in combinations_with_replacement(range(self.bound + 1), d) if any(v)]
+        tokens = list(product(range(-self.bound, self.bound + 1), repeat=d))
+        if self.query_bound == 0:
+            axis = (1,) + (0,) * (d - 1)
+            first, others = [axis], [axis, tuple(-x for x in axis)]
+        else:
+            q = self.query_bound
+            first = [z[::-1] for z in combinations_with_replacement(range(q + 1), d) if any(z)]
+            others = [z for z in product(range(-q, q + 1), repeat=d) if any(z)]
+        return tuple(np.array(rows, dtype=float)  # type: ignore[return-value]
+                     for rows in (heads, tokens, first, others))
+
+    @cached_property
+    def _radices(self) -> tuple[int, ...]:
+        heads, tokens, first, others = map(len, self._tables)
+        n, T, _ = self.size
+        return (heads, first, *(others,) * (n - 1), *(tokens,) * (n * (T - 1)))
+
+    @cached_property
+    def count(self) -> int:
+        """The places of the list, several for some datasets, and some empty."""
+        return math.prod(self._radices)
+
+    def at(self, places: IntArray) -> Batch:
+        """The datasets at these places of the list, those that are listed elsewhere left out."""
+        heads, tokens, first, others = self._tables
+        n, T, d = self.size
+        digits = np.empty((len(places), len(self._radices)), dtype=np.int64)
+        rest = places.copy()
+        for k in range(len(self._radices) - 1, -1, -1):
+            rest, digits[:, k] = np.divmod(rest, self._radices[k])
+        chosen = digits[:, 1 + n:].reshape(len(places), n, T - 1)
+        keep = np.all(np.diff(chosen, axis=2) >= 0, axis=(1, 2))
+        weights = len(tokens) ** np.arange(T - 2, -1, -1, dtype=float)
+        keep &= np.all(np.diff(chosen @ weights, axis=1) >= 0, axis=1)
+        digits, chosen = digits[keep], chosen[keep]
+        head, lower = heads[digits[:, 0]], tokens[chosen]
+        below = np.all(np.einsum("bntd,bd->bnt", lower, head) <= 0, axis=(1, 2))
+        head, lower, digits = head[below], lower[below], digits[below]
+        B = len(head)
+        queries = np.concatenate([first[digits[:, 1:2]], others[digits[:, 2:1 + n]]], axis=1)
+        return Batch(np.concatenate([np.zeros((B, n, 1, d)), lower], axis=2), queries, head,
+                     np.ones((B, n)))
+
+    def listed(self, rng: np.random.Generator, limit: int) -> Iterator[tuple[int, Batch]]:
+        """All datasets in chunks, or *limit* places drawn at random where there are more.
+
+        With each chunk the number of places that it covers.
+        """
+        if self.count <= limit:
+            for start in range(0, self.count, CHUNK):
+                places = np.arange(start, min(start + CHUNK, self.count), dtype=np.int64)
+                yield len(places), self.at(places)
+            return
+        for start in range(0, limit, CHUNK):
+            size = min(CHUNK, limit - start)
+            yield size, self.at(rng.integers(0, self.count, size=size, dtype=np.int64))
+
+
+def sizes(largest: Size) -> list[Size]:
+    """All (n, T, d) up to *largest*, few numbers first."""
+    found = [Size(n, T, d) for n in range(1, largest.n + 1) for T in range(2, largest.T + 1)
+             for d in range(1, largest.d + 1)]
+    return sorted(found, key=lambda size: (size.numbers, size))
+
+
+def grids(largest: Size, bound: int, places: int) -> list[Grid]:
+    """Every lattice of sizes up to *largest* with at most *places* places, simple ones first.
+
+    bound: of entries of tokens and head, at most.
+    """
+    found = []
+    for size in sizes(largest):
+        for b in range(1, bound + 1):
+            for q in range(b + 1):
+                if size.d == 1 and q == 1:
+                    continue  # ±e₁ already
+                grid = Grid(size, b, q)
+                if grid.count <= places:
+                    found.append(grid)
+    return sorted(found, key=lambda grid: (grid.complexity, grid.size, grid.bound))
+
+
+def random_rationals(size: Size, rng: np.random.Generator, count: int) -> Batch:
+    """Numerators up to 6 in size over one denominator of 2 to 4, random labels."""
+    return _random(size, rng, count, lambda shape: rng.integers(
+        -_NUMERATOR, _NUMERATOR + 1, size=shape).astype(float), int(rng.choice(_DENOMINATORS)))
+
+
+def random_floats(size: Size, rng: np.random.Generator, count: int) -> Batch:
+    """Standard normal numbers rounded to multiples of 2⁻¹⁰, random labels."""
+    return _random(size, rng, count,
+                   lambda shape: np.round(rng.standard_normal(shape) * 1024) / 1024, 1)
+
+
+def _random(size: Size, rng: np.random.Generator, count: int, draw: object,
+            denominator: int) -> Batch:
+    n, T, d = size
+    assert callable(draw)
+    return Batch(draw((count, n, T, d)), draw((count, n, d)), draw((count, d)),
+                 rng.choice([-1.0, 1.0], size=(count, n)), denominator)

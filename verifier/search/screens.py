@@ -1,0 +1,274 @@
+"""Fast screens over a batch of datasets, in floats: they steer a search and prove nothing.
+
+A screen keeps a dataset unless it sees that a hypothesis fails on it, or that the conclusion cannot
+fail in the way that it looks for. On integer lattices all sums are exact; where a screen iterates,
+it may miss a dataset, which the coverage of a search says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from conditions.dataset import FloatArray
+from verifier.search.batch import Batch, BoolArray, IntArray
+
+Screen = Callable[[Batch], BoolArray]
+
+_EPSILON = 1e-9
+
+
+def unique_optimum(batch: Batch) -> BoolArray:
+    """Every gap is positive."""
+    return np.asarray(batch.gaps.min(axis=(1, 2)) > _EPSILON)
+
+
+def equal_scores(batch: Batch) -> BoolArray:
+    """All gaps of a sample that are not 0 are equal."""
+    low = np.where(batch.gaps > _EPSILON, batch.gaps, np.inf).min(axis=2)
+    return np.asarray((batch.gaps.max(axis=2) <= low + _EPSILON).all(axis=1))
+
+
+def no_flat_sample(batch: Batch) -> BoolArray:
+    """Every sample has a gap."""
+    return np.asarray((batch.gaps.max(axis=2) > _EPSILON).all(axis=1))
+
+
+def no_zero_feature(batch: Batch) -> BoolArray:
+    """Every feature under opt has an entry that is not 0."""
+    return np.asarray(np.abs(batch.features).max(axis=2).min(axis=1) > _EPSILON)
+
+
+def nonnegative_products(batch: Batch) -> BoolArray:
+    """No two features under opt have a negative inner product."""
+    features = batch.features
+    gram = np.einsum("bij,bkj->bik", features, features)
+    return np.asarray(gram.min(axis=(1, 2)) > -_EPSILON)
+
+
+def feasible(batch: Batch, rounds: int = 300) -> BoolArray:
+    """A perceptron on the features under opt finds a separator."""
+    features = batch.features
+    norms = np.linalg.norm(features, axis=2)
+    found = np.zeros(len(batch), dtype=bool)
+    open_ = np.flatnonzero(norms.min(axis=1) > _EPSILON) if len(batch) else np.zeros(0, int)
+    rows = features[open_] / norms[open_][:, :, None]
+    W = rows.mean(axis=1)
+    for _ in range(rounds):
+        margins = np.einsum("bij,bj->bi", rows, W)
+        worst = margins.argmin(axis=1)
+        separates = np.take_along_axis(margins, worst[:, None], 1)[:, 0] > _EPSILON
+        found[open_[separates]] = True
+        if separates.all():
+            break
+        left = ~separates
+        open_, rows, worst = open_[left], rows[left], worst[left]
+        W = W[left] + rows[np.arange(len(rows)), worst]
+    return found
+
+
+def first_step_separates(loss: str) -> Screen:
+    """Every margin of −∇L(0) under opt is positive."""
+    def screen(batch: Batch) -> BoolArray:
+        field = Field(batch, loss)
+        logits = field.logits(field.pull(np.zeros((len(field), field.width))))
+        best = np.take_along_axis(logits, batch.optimal[:, :, None], 2)
+        others = np.arange(batch.size.T) != batch.optimal[:, :, None]
+        return np.asarray((best - logits > _EPSILON).sum(axis=(1, 2)) == others.sum(axis=(1, 2)))
+    return screen
+
+
+def hypothesis_screens(names: set[str], loss: str) -> list[Screen]:
+    """The screens for hypotheses of these names, cheap ones first.
+
+    ``feasible`` means feasibility of opt.
+    """
+    known: dict[str, Screen] = {
+        "unique_optimum": unique_optimum, "equal_scores": equal_scores,
+        "no_flat_sample": no_flat_sample, "no_zero_feature": no_zero_feature,
+        "nonnegative_products": nonnegative_products, "nonnegative_features": nonnegative_products,
+        "first_step_separates": first_step_separates(loss), "feasible": feasible}
+    return [screen for name, screen in known.items() if name in names]
+
+
+# Descent ------------------------------------------------------------------------------------------
+
+
+class Field:
+    """−n∇L of a batch as a function of W, whose columns of zeros are left out.
+
+    ``rows`` (B × n × T × m) are the matrices x_it z_iᵀ, flattened; W and gradients are B × m.
+    """
+
+    def __init__(self, batch: Batch, loss: str) -> None:
+        B, (n, T, d) = len(batch), batch.size
+        scale = float(batch.denominator) ** 2
+        rows = np.einsum("bntd,bne->bntde", batch.tokens, batch.queries) / scale
+        rows = rows.reshape(B, n, T, d * d)
+        used = np.abs(rows).max(axis=(0, 1, 2), initial=0.0) > 0
+        self.rows, self.loss = np.ascontiguousarray(rows[..., used]), loss
+        self.scores = batch.scores / scale
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def width(self) -> int:
+        """m, the numbers of W that matter."""
+        return int(self.rows.shape[3])
+
+    def take(self, chosen: BoolArray | IntArray) -> Field:
+        """The field of the datasets at *chosen*."""
+        part = object.__new__(Field)
+        part.rows, part.scores, part.loss = self.rows[chosen], self.scores[chosen], self.loss
+        return part
+
+    @property
+    def spread(self) -> FloatArray:
+        """About the largest ‖(x_it − x_iτ) z_iᵀ‖, B."""
+        width = self.rows.max(axis=2, initial=-np.inf) - self.rows.min(axis=2, initial=np.inf)
+        return np.asarray(np.linalg.norm(width, axis=2).max(axis=1, initial=0.0))
+
+    def logits(self, W: FloatArray) -> FloatArray:
+        """x_itᵀ W z_i, B × n × T."""
+        return np.einsum("bntm,bm->bnt", self.rows, W)
+
+    def pull(self, W: FloatArray) -> FloatArray:
+        """−n∇L(W), B × m."""
+        return np.einsum("bnt,bntm->bm", self._weights(W), self.rows)
+
+    def pull_size(self, W: FloatArray) -> FloatArray:
+        """How large −n∇L(W) would be if its terms did not cancel, B."""
+        return np.asarray(np.abs(self._weights(W)).sum(axis=(1, 2)) * self.spread)
+
+    def _weights(self, W: FloatArray) -> FloatArray:
+        logits = self.logits(W)
+        weights = np.exp(logits - logits.max(axis=2, keepdims=True))
+        weights /= weights.sum(axis=2, keepdims=True)
+        f = (weights * self.scores).sum(axis=2, keepdims=True)
+        return np.asarray(weights * (self.scores - f) * _slope(self.loss, f))
+
+
+def _slope(loss: str, f: FloatArray) -> FloatArray | float:
+    if loss == "correlation":
+        return 1.0
+    return np.exp(-f) if loss == "exponential" else 1 / (1 + np.exp(np.minimum(f, 700.0)))
+
+
+def flow(field: Field, *, step: float = 0.15, steps: int = 160) -> FloatArray:
+    """W after *steps* steps along −∇L from 0 that move no margin by more than about *step*."""
+    B = len(field)
+    length = (step / np.maximum(field.spread, 1e-30))[:, None]
+    W = np.zeros((B, field.width))
+    for _ in range(steps):
+        pull = field.pull(W)
+        W += length * pull / np.maximum(np.linalg.norm(pull, axis=1, keepdims=True), 1e-300)
+    return W
+
+
+def vanishes_at_zero(loss: str) -> Screen:
+    """∇L(0) = 0."""
+    def screen(batch: Batch) -> BoolArray:
+        field = Field(batch, loss)
+        pull = field.pull(np.zeros((len(field), field.width)))
+        size = np.abs(field.rows).max(axis=(1, 2, 3), initial=0.0)
+        return np.asarray(np.abs(pull).max(axis=1, initial=0.0) <= _EPSILON * size)
+    return screen
+
+
+def may_leave_opt(batch: Batch) -> BoolArray:
+    """Not covered by the repaired Theorem 4: a dataset of one limit, whatever the start."""
+    return ~(equal_scores(batch) & no_zero_feature(batch) & nonnegative_products(batch))
+
+
+def leaves_opt(loss: str) -> Screen:
+    """Descent from 0 selects another token than the optimal one in some sample."""
+    def screen(batch: Batch) -> BoolArray:
+        field = Field(batch, loss)
+        chosen = field.logits(flow(field)).argmax(axis=2)
+        return np.asarray((chosen != batch.optimal).any(axis=1))
+    return screen
+
+
+def on_stray_ray(loss: str) -> Screen:
+    """−∇L keeps the direction that it has at 0, and this does not separate opt."""
+    def screen(batch: Batch) -> BoolArray:
+        field = Field(batch, loss)
+        first = field.pull(np.zeros((len(field), field.width)))
+        norm = np.linalg.norm(first, axis=1, keepdims=True)
+        D = first / np.maximum(norm, 1e-300)
+        stays = norm[:, 0] > _EPSILON
+        for r in (0.4, 1.7):
+            pull = field.pull(r * D)
+            along = (pull * D).sum(axis=1)
+            stays &= along > (1 - 1e-12) * np.linalg.norm(pull, axis=1)
+        logits = field.logits(D)
+        best = np.take_along_axis(logits, batch.optimal[:, :, None], 2)
+        others = np.arange(batch.size.T) != batch.optimal[:, :, None]
+        stray = ((best - logits <= _EPSILON) & others).any(axis=(1, 2))
+        return np.asarray(stays & stray)
+    return screen
+
+
+# Factors of one column ----------------------------------------------------------------------------
+
+
+def no_rank_one_separator(rng: np.random.Generator, tries: int = 256) -> Screen:
+    """No random k qᵀ has positive margins under opt: (x_{i opt} − x_it)·k and z_i·q of one sign."""
+    def screen(batch: Batch) -> BoolArray:
+        B, (n, _, d) = len(batch), batch.size
+        directions = rng.standard_normal((tries, d))
+        along = np.einsum("bntd,kd->bknt", batch.differences, directions)
+        signs = np.where((along > 0).all(axis=3), 1, np.where((along < 0).all(axis=3), 0, -1))
+        powers = 1 << np.arange(n)
+        left = np.where((signs >= 0).all(axis=2), (signs * powers).sum(axis=2), -1)
+        right = ((np.einsum("bnd,kd->bkn", batch.queries, directions) > 0) * powers).sum(axis=2)
+        shared = np.zeros(B, dtype=bool)
+        for pattern in range(1 << n):
+            shared |= (left == pattern).any(axis=1) & (right == pattern).any(axis=1)
+        return ~shared
+    return screen
+
+
+# Stationary points --------------------------------------------------------------------------------
+
+
+def has_stationary_point(loss: str, rng: np.random.Generator, starts: int = 8,
+                         rounds: int = 20) -> Screen:
+    """Levenberg–Marquardt on ∇L = 0, from 0 and random starts, ends at a zero of moderate size."""
+    def screen(batch: Batch) -> BoolArray:
+        field, found = Field(batch, loss), np.zeros(len(batch), dtype=bool)
+        for k in range(starts):
+            open_ = np.flatnonzero(~found)
+            if not len(open_):
+                break
+            start = rng.standard_normal((len(open_), field.width)) * (0.0 if k == 0 else 1.5)
+            found[open_] = _zero_found(field.take(open_), start, rounds)
+        return found
+    return screen
+
+
+def _zero_found(field: Field, W: FloatArray, rounds: int) -> BoolArray:
+    B, m = W.shape
+    damping, identity = np.full(B, 1e-3), np.eye(m)
+    value = field.pull(W)
+    for _ in range(rounds):
+        jacobian = np.empty((B, m, m))
+        for k in range(m):
+            ahead = W.copy()
+            ahead[:, k] += 1e-6
+            jacobian[:, :, k] = (field.pull(ahead) - value) / 1e-6
+        normal = np.einsum("bki,bkj->bij", jacobian, jacobian)
+        size = np.trace(normal, axis1=1, axis2=2) + 1e-9
+        right = np.einsum("bki,bk->bi", jacobian, value)
+        step = np.linalg.solve(normal + (damping * size)[:, None, None] * identity,
+                               right[:, :, None])[:, :, 0]
+        trial = W - step
+        reached = field.pull(trial)
+        better = np.linalg.norm(reached, axis=1) < np.linalg.norm(value, axis=1)
+        W = np.where(better[:, None], trial, W)
+        value = np.where(better[:, None], reached, value)
+        damping = np.clip(np.where(better, damping / 6, damping * 4), 1e-9, 1e9)
+    return np.asarray((np.linalg.norm(value, axis=1) <= 1e-9 * field.pull_size(W))
+                      & (np.linalg.norm(W, axis=1) * field.spread < 60))
