@@ -22,7 +22,7 @@ from conditions.dataset import AttentionDataset
 from conditions.exact.numbers import round_dyadic
 from conditions.feasibility import infeasible
 from conditions.selection import Features, Row, Selection, check_selection
-from conditions.separation.frobenius import EnclosedSolution, Infeasible, solve
+from conditions.separation.frobenius import EnclosedSolution, Infeasible, Solution, solve
 from conditions.separation.separator import rounded
 from conditions.verdict import Status, Verdict, proved
 
@@ -58,7 +58,7 @@ def decide(dataset: AttentionDataset, selection: Selection) -> Verdict:
                   selection=phi.selection, number=f"0 of {len(better)} rivals")
 
 
-def primal_dual(solution: EnclosedSolution, excluded: tuple[Row, ...]) -> PrimalDual | None:
+def primal_dual(solution: Solution, excluded: tuple[Row, ...]) -> PrimalDual | None:
     """A short primal-dual pair that proves *excluded* to be off the support, or None."""
     phi = solution.features
     for bits in _BITS:

@@ -21,8 +21,8 @@ ABOUT_TOKENS = frozenset({
 ABOUT_QUADRATIC_HEAD = frozenset({"simplex_support"})
 
 ABOUT_DESCENT_ON_W = frozenset({
-    "basin", "basin_cone", "large_first_step", "limit_from_start", "low_norm_limit",
-    "selection_trap"})
+    "basin", "basin_cone", "invariant_ray", "large_first_step", "limit_from_start",
+    "low_norm_limit", "selection_trap"})
 
 
 def unmet(condition: str, head: str = "linear", parameterization: str = "W") -> str | None:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from conditions.certificates import SimplexMaximizer, SimplexTie, Vector
 from conditions.dataset import AttentionDataset
@@ -152,8 +152,8 @@ def _nearest(tokens: tuple[Vector, ...], target: list[fmpq]) -> Mixture | Tie:
 def _attracting(tokens: tuple[Vector, ...], target: list[fmpq]) -> dict[int, fmpq]:
     """Multipliers > 0 whose mixture of the tokens is the nearest to *target*.
 
-    W^mm of the selection of *target* against all tokens is a multiple of target − o, o the
-    nearest point: a nonnegative combination of the target − x_t, and 0 if the target is in the hull.
+    W^mm of the selection of *target* against all tokens is a multiple of target − o, o the nearest
+    point: a nonnegative combination of the target − x_t. In the hull, that combination is 0.
     """
     against = _one_query([tuple(target), *tokens])
     return solve_exactly(features(against, (0,))).multipliers

@@ -29,6 +29,7 @@ from conditions import (
     robust_full_rank,
     robust_support,
     selection_trap,
+    simplex_support,
     unique_nuclear_optimum,
     verified_run,
 )
@@ -105,6 +106,9 @@ def of_sets():
     line = AttentionDataset.build([[[1], [0], [-1]]], [1], [[1]], [1])
     yield gen_feasibility.decide(line, [[1]])
     yield full_rank.decide(line)
+    yield simplex_support.decide(line, "1/2")
+    flat = AttentionDataset.build([[[1], [0], [-1]]], [1], [[1]], [0])
+    yield simplex_support.decide(flat, "1/2")
 
 
 def of_balls():

@@ -99,10 +99,12 @@ def test_digits(name, loss):
     assert check_text(report.certificate_text()).accepted
 
 
-def test_causal_and_self_attention_are_certified_too():
+def test_sequences_and_self_attention_are_certified_too():
     rng = np.random.default_rng(5)
     X = rng.integers(-3, 4, size=(2, 4, 3))
     for dataset in (AttentionDataset.causal(X, [1, -1], [1, 2, -1]),
+                    AttentionDataset.causal(X, [[1, -1, -1, 1], -1], [1, 2, -1]),
+                    AttentionDataset.every_position(X[:1], [1], [1, 2, -1]),
                     AttentionDataset.self_attention(X, [1, -1], [1, 2, -1], query_index=-1)):
         report = certify(dataset, iterations=20)
         assert check_text(report.certificate_text()).accepted

@@ -32,11 +32,29 @@ def features(dataset):
 def test_digits_are_regenerated(digits, tmp_path, capsys):
     digits.main(tmp_path)
     written = sorted(path.name for path in tmp_path.iterdir())
-    assert written == ["digits_patches.json", "digits_positions.json"]
+    assert written == ["digits_causal.json", "digits_patches.json", "digits_positions.json"]
     printed = capsys.readouterr().out
     for name in written:
         assert load_dataset(tmp_path / name).fingerprint == load_dataset(DATA / name).fingerprint
         assert name in printed
+    # Copies of the optimal patch make Att-SVM infeasible; selected together they are no obstacle.
+    patches, positions, causal = (printed[printed.index(f"digits_{kind}.json"):][:400]
+                                  for kind in ("patches", "positions", "causal"))
+    assert "feasibility fails (exact)" in patches.splitlines()[1]
+    assert "gen_feasibility holds (exact), 56 margins ≥ 1, 4 equalities" in patches
+    assert "feasibility holds (exact)" in positions.splitlines()[1]
+    assert "feasibility holds (exact)" in causal.splitlines()[1]
+    assert "gen_feasibility holds (exact)" in causal.splitlines()[2]
+
+
+def test_causal_digits_are_prefixes_of_the_sequences_with_positions():
+    causal = load_dataset(DATA / "digits_causal.json")
+    positions = load_dataset(DATA / "digits_positions.json")
+    assert causal.lengths == tuple(range(2, 17)) * 2
+    assert causal.origins == tuple((i, k) for i in range(2) for k in range(1, 16))
+    for m, (i, k) in enumerate(causal.origins):
+        assert causal.tokens[m] == positions.tokens[2 * i][:k + 1]
+        assert causal.queries[m] == positions.tokens[2 * i][k]
 
 
 def test_patches_are_infeasible_by_copies_of_the_optimal_token():

@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 
 from conditions import AttentionDataset, InvalidInput
+from conditions.predicted_direction import correlation
 from conditions.priority_graph import NextTokenData, training_set
-from verifier.descent import gradient
+from verifier.descent import ReluHead, gradient
 from verifier.descent.loss import LOSSES
 from verifier.multi_token import (
     FiniteSpace,
+    equivalent_matrices,
     head_loss,
     log_loss,
     observe,
     observed_sets,
     restricted_loss,
+    selected_sets,
     softmax_weights,
 )
 
@@ -178,3 +181,40 @@ def test_no_direction_without_rejected_tokens_or_when_infeasible():
     assert not infeasible.feasible and infeasible.direction is None
     assert infeasible.predicted is None is infeasible.distance
     assert observe(dataset, W, [[0]]).direction == pytest.approx(1)
+
+
+def test_no_multiple_of_the_direction_does_better_than_the_equivalent():
+    dataset, sets = random_dataset(12, d=5), ((0, 1), (0, 1, 3), (2,))
+    rng = np.random.default_rng(12)
+    for _ in range(20):
+        W = rng.standard_normal((5, 5))
+        equivalent, direction = equivalent_matrices(dataset, W, sets)
+        finite = FiniteSpace(dataset, sets).project(W)
+        best = correlation(W, equivalent)
+        assert best >= max(correlation(W, finite + rho * direction)
+                           for rho in np.linspace(0, 10, 101)) - 1e-12
+        assert observe(dataset, W, sets).equivalent == pytest.approx(best)
+    # Against the direction, what is left is the part inside the sets.
+    away = finite - 3 * direction
+    np.testing.assert_allclose(equivalent_matrices(dataset, away, sets)[0], finite, atol=1e-12)
+
+
+def test_heads_of_descent_and_functions_give_the_same_loss():
+    dataset = random_dataset(13)
+    V = np.array([[1.0, -2.0, 0.5], [0.3, 1.0, 1.0]])
+    W = np.random.default_rng(13).standard_normal((3, 3))
+    one = restricted_loss(dataset, all_tokens(dataset), head_loss(dataset, head=relu_head), W)
+    head = ReluHead.of(V)
+    other = restricted_loss(dataset, all_tokens(dataset), head_loss(dataset, head=head), W)
+    assert one[0] == pytest.approx(other[0])
+    np.testing.assert_allclose(other[1], gradient(dataset, W, "logistic", head).value, rtol=1e-10)
+    with pytest.raises(InvalidInput, match="V"):
+        head_loss(dataset, head=ReluHead.of(np.eye(2)))
+
+
+def test_thresholds_leave_a_selected_token_in_long_samples():
+    tokens = np.zeros((1, 3000, 1))
+    tokens[0, 0] = 40
+    dataset = AttentionDataset.build(tokens, [1], [[1]], [1])
+    assert len(selected_sets(dataset, np.zeros((1, 1))).sets[0]) == 3000
+    assert selected_sets(dataset, np.eye(1)).sets == ((0,),)

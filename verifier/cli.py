@@ -15,11 +15,14 @@ from verifier.commands.check import check_command
 from verifier.commands.claims import claims_command
 from verifier.commands.descend import descend_command
 from verifier.commands.directions import directions_command
+from verifier.commands.export import export_command
 from verifier.commands.family import family_command
 from verifier.commands.graph import graph_command
 from verifier.commands.latex import latex_command
 from verifier.commands.path import path_command
 from verifier.commands.priority import priority_command
+from verifier.commands.reproduce import reproduce_command
+from verifier.commands.sweep import sweep_command
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -44,6 +47,7 @@ def attsvm(show_version: Annotated[bool, typer.Option(
 app.command("certify")(certify_command)
 app.command("directions")(directions_command)
 app.command("check")(check_command)
+app.command("export")(export_command)
 app.command("descend")(descend_command)
 app.command("family")(family_command)
 app.command("graph")(graph_command)
@@ -51,6 +55,8 @@ app.command("latex")(latex_command)
 app.command("priority")(priority_command)
 app.command("path")(path_command)
 app.command("claims")(claims_command)
+app.command("reproduce")(reproduce_command)
+app.command("sweep")(sweep_command)
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ from conditions.predicted_direction import correlation
 from conditions.selection import Row
 from conditions.separation.general import GenInfeasible, solve
 from conditions.separation.token_sets import Sets, check_sets
+from verifier.descent.heads import LINEAR_HEAD, CallableHead, Head
 from verifier.descent.loss import loss_named
 
 SELECTED, MASKED = 1e-3, 1e-6
@@ -32,7 +33,7 @@ SELECTED, MASKED = 1e-3, 1e-6
 SampleLoss = Callable[[int, FloatArray], tuple[float, FloatArray]]
 """(i, s_i) ↦ (loss of sample i, its derivative by s_i); both arrays have shape (T_i,)."""
 
-Head = Callable[[FloatArray], tuple[float, FloatArray]]
+HeadFunction = Callable[[FloatArray], tuple[float, FloatArray]]
 """An attention output a, shape (d,), ↦ (h(a), ∇h(a))."""
 
 
@@ -40,20 +41,20 @@ Head = Callable[[FloatArray], tuple[float, FloatArray]]
 
 
 def head_loss(dataset: AttentionDataset, loss: str = "logistic",
-              head: Head | None = None) -> SampleLoss:
+              head: Head | HeadFunction = LINEAR_HEAD) -> SampleLoss:
     """ℓ(Y_i h(X_iᵀ s_i)) with h = *head*, by default the linear head of *dataset*.
 
-    Raises ``InvalidInput`` for an unknown loss.
+    Raises ``InvalidInput`` for an unknown loss, or a head that does not fit.
     """
-    chosen, view = loss_named(loss), dataset.floats
-    h = head or (lambda a: (float(view.head @ a), view.head))
+    chosen, tokens = loss_named(loss), dataset.floats.tokens
+    h = head if isinstance(head, Head) else CallableHead(head)
+    h.check(dataset, loss)
+    outputs = h.outputs(dataset)
 
     def value(i: int, s: FloatArray) -> tuple[float, FloatArray]:
-        y = view.labels[i]
-        score, gradient = h(view.tokens[i].T @ s)
-        f = np.array(y * score)
-        return float(chosen.value(f)), (-np.exp(chosen.log_slope(f)) * y) * (
-            view.tokens[i] @ gradient)
+        f, gradients = outputs((tokens[i].T @ s)[None], [i])
+        slope = -float(np.exp(chosen.log_slope(f[0])))
+        return float(chosen.value(f[0])), slope * (tokens[i] @ gradients[0])
 
     return value
 

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -29,6 +30,8 @@ from conditions.exact.numbers import to_float
 from conditions.predicted_direction import correlation
 from conditions.priority_graph import NextTokenData
 from verifier.multi_token import FinitePart
+
+IntArray = np.ndarray[Any, np.dtype[np.intp]]
 
 
 def float_embeddings(data: NextTokenData) -> FloatArray:
@@ -147,11 +150,13 @@ def train(loss: LogLoss, iterations: int, step: float | None = None,
     size = 1 / loss.smoothness if step is None else step
     wanted = {int(k) for k in np.rint(np.geomspace(1, iterations, 30))} | {iterations}
     W, kept = np.zeros((loss.d, loss.d)), []
-    for k in range(1, iterations + 1):
-        W = W - size * loss(W)[1]
-        if k in wanted:
-            kept.append((k, W))
-        advance()
+    # Too large a step ends in infinities, which are refused below.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k in range(1, iterations + 1):
+            W = W - size * loss(W)[1]
+            if k in wanted:
+                kept.append((k, W))
+            advance()
     if not np.isfinite(W).all():
         raise InvalidInput("step", step, "must not make descent overflow", "give a smaller one")
     return LogRun(size, iterations, tuple(kept))
@@ -204,12 +209,16 @@ def predict_finite(data: NextTokenData, *, tolerance: float = 1e-10) -> FinitePa
     d = loss.d
     W = np.zeros((d, d))
     if len(loss.weights):
-        found = minimize(lambda w: loss(w.reshape(d, d))[0], W.ravel(), method="trust-ncg",
-                         jac=lambda w: loss(w.reshape(d, d))[1].ravel(),
-                         hessp=lambda w, v: loss.curvature(w.reshape(d, d),
-                                                           v.reshape(d, d)).ravel(),
-                         options={"gtol": tolerance, "maxiter": 2000})
-        W = _polished(loss, np.asarray(found.x).reshape(d, d), tolerance)
+        def objective(w: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = loss(w.reshape(d, d))
+            return value, np.asarray(gradient.ravel())
+
+        def curvature(w: FloatArray, v: FloatArray) -> FloatArray:
+            return np.asarray(loss.curvature(w.reshape(d, d), v.reshape(d, d)).ravel())
+
+        w = minimize(objective, np.zeros(d * d), jac=True, hessp=curvature, method="trust-ncg",
+                     options={"gtol": tolerance, "maxiter": 2000}).x
+        W = _polished(loss, np.asarray(w).reshape(d, d), tolerance)
     value, gradient = loss(W)
     norm = float(np.linalg.norm(gradient))
     return FinitePart(W, value, norm, norm < 10 * tolerance)
@@ -242,7 +251,8 @@ class Comparison:
 
     ``direction`` is its correlation with W^mm, ``beyond`` that of the iterate without its part in
     S_fin (None where there is no W^mm); ``finite`` is ‖part in S_fin − W^fin‖/‖W^fin‖_F (None
-    where W^fin = 0).
+    where there is no W^fin or it is 0). ``ordered`` of the pairs of `ordered_pairs` have their
+    logits in that order.
     """
 
     step: int
@@ -251,19 +261,35 @@ class Comparison:
     direction: float | None
     beyond: float | None
     finite: float | None
+    ordered: int
+
+
+def ordered_pairs(data: NextTokenData) -> IntArray:
+    """(i, j, k), (P, 3): in graph k the component of i covers that of j, so i is to be above j."""
+    pairs = [(i, j, graph.last) for graph in data.graphs
+             for members, covered in zip(graph.components, graph.covers, strict=True)
+             for c in covered for i in members for j in graph.components[c]]
+    return np.array(pairs, dtype=np.intp).reshape(-1, 3)
 
 
 def compare(data: NextTokenData, loss: LogLoss, run: LogRun, direction: FloatArray | None,
-            predicted: FinitePart) -> tuple[Comparison, ...]:
-    """Every iterate kept by *run* against *direction*, W^mm, and the *predicted* W^fin."""
-    space = FiniteSubspace(data)
-    scale = float(np.linalg.norm(predicted.W))
+            predicted: FinitePart | None) -> tuple[Comparison, ...]:
+    """Every iterate kept by *run* against *direction*, W^mm, and the *predicted* W^fin.
+
+    Either may be None: where Graph-SVM is infeasible nothing is predicted, and where no token has
+    priority over another there is no direction.
+    """
+    space, E = FiniteSubspace(data), loss.embeddings
+    above, below, last = ordered_pairs(data).T
+    target = np.zeros((loss.d, loss.d)) if predicted is None else predicted.W
+    scale = float(np.linalg.norm(target))
     found = []
     for k, W in run.kept:
-        part = space.project(W)
+        part, table = space.project(W), E @ W @ E.T
         found.append(Comparison(
             k, loss(W)[0], float(np.linalg.norm(W)),
             None if direction is None else correlation(W, direction),
             None if direction is None else correlation(W - part, direction),
-            float(np.linalg.norm(part - predicted.W)) / scale if scale else None))
+            float(np.linalg.norm(part - target)) / scale if scale else None,
+            int((table[above, last] > table[below, last]).sum())))
     return tuple(found)

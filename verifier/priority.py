@@ -33,7 +33,7 @@ class PriorityReport:
 
     ``data`` are the inputs that the graphs and the run are about; ``inside`` of the ``given`` ones
     hold their label as they stand. ``run``, ``comparisons`` and ``finite`` (W^fin) are observed,
-    and None or empty where no run was asked for.
+    and None or empty where no run was asked for; without a solution of Graph-SVM there is no W^fin.
     """
 
     source: str
@@ -126,11 +126,13 @@ def _table(tokens: TokenSequences, kind: str, dim: int | None, seed: int) -> Any
 
 
 def _trained(data: NextTokenData, svm: GraphSVM, iterations: int, step: float | None,
-             advance: Callable[[], object]) -> tuple[LogRun, tuple[Comparison, ...], FinitePart]:
-    loss, finite = LogLoss(data), predict_finite(data)
+             advance: Callable[[], object]
+             ) -> tuple[LogRun, tuple[Comparison, ...], FinitePart | None]:
+    loss, outcome = LogLoss(data), solve(svm.dataset, svm.sets)
     run = train(loss, iterations, step, advance)
-    outcome = solve(svm.dataset, svm.sets)
-    direction = None
-    if not isinstance(outcome, GenInfeasible) and outcome.margins:
+    if isinstance(outcome, GenInfeasible):
+        return run, compare(data, loss, run, None, None), None
+    finite, direction = predict_finite(data), None
+    if outcome.margins:
         direction = np.array([[to_float(x) for x in row] for row in outcome.W.tolist()])
     return run, compare(data, loss, run, direction, finite), finite

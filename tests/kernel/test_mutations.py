@@ -445,6 +445,9 @@ STILL_VALID = {
                      "full_rank_square"), ("modulus",)),
     **dict.fromkeys(("injective_rows", "injective_factors"), ("sample", "modulus")),
     "monotone_direction": ("D", "witness"),
+    # Another row of the same gap, other normals, and other λ where the best mixture is the same.
+    "top_score_gap": ("rows",), "simplex_maximizer": ("normals",),
+    "simplex_maximizer_edge": ("lam", "normals"), "simplex_tie_bent": ("lam",),
     **dict.fromkeys([name for name in CASES if "separable" in name], ("u",)),
     # K is a multiple of the identity, λ is close: many R have β < 1 and the same ε.
     **dict.fromkeys([name for name in CASES if "enclosed" in name], ("entries", "exponent")),

@@ -79,12 +79,13 @@ class Assessment:
                       None)
 
 
-def assess(claim: Claim, case: Case) -> Assessment:
+def assess(claim: Claim, case: Case, memo: Memo | None = None) -> Assessment:
     """Decide every hypothesis of *claim* on *case*, and its conclusion.
 
-    A conclusion that takes a search or a run is left undecided where a hypothesis fails.
+    A conclusion that takes a search or a run is left undecided where a hypothesis fails. *memo*
+    keeps the outcomes of predicates, for other claims on the same case.
     """
-    memo: Memo = {}
+    memo = {} if memo is None else memo
     decided = tuple((hypothesis, hypothesis.expression.evaluate(case, memo))
                     for hypothesis in claim.hypotheses)
     failed = [hypothesis.name for hypothesis, outcome in decided if outcome.fails]

@@ -10,6 +10,7 @@ import typer
 from verifier import io
 from verifier.certify import certify
 from verifier.commands.appendix import check_latex, write_appendix
+from verifier.commands.export import write_export
 from verifier.commands.options import (
     Data,
     Headed,
@@ -56,6 +57,9 @@ def certify_command(
         latex: Annotated[Path | None, typer.Option(
             help="Write the report as an appendix for a paper here, .tex, and the certificate "
             "beside it unless --json does.")] = None,
+        coq: Annotated[Path | None, typer.Option(
+            help="Write the verdicts as theorems for the proof assistant Coq into this "
+            "directory, new or empty.")] = None,
         plots: Annotated[Path | None, typer.Option(
             help="Draw the selection graph and, in the plane, the loss landscape here.")] = None,
         ) -> None:
@@ -69,7 +73,8 @@ def certify_command(
         require_linear("--plots", chosen)
     report = certify(dataset, source=source_name(data, trial), head=chosen,
                      selection=None if selection is None else parse_selection(selection),
-                     only=None if only is None else only.split(","), parameterization=parameterization, loss=loss, rule=rule, step=step,
+                     only=None if only is None else only.split(","),
+                     parameterization=parameterization, loss=loss, rule=rule, step=step,
                      iterations=iterations, start=parse_start(start, data, trial, parameterization),
                      seconds=seconds, from_start=from_start, robust=robust, progress=True)
     print_report(report)
@@ -81,5 +86,7 @@ def certify_command(
         print(f"page written to {html}")
     if latex is not None:
         print(write_appendix(latex, report, json))
+    if coq is not None:
+        print(write_export(report, coq))
     if plots is not None:
         print("drawn: " + ", ".join(map(str, export_plots(report, plots, loss))))

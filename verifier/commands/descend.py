@@ -33,8 +33,8 @@ def descend_command(
         data: Data,
         out: Annotated[Path, typer.Option(help="Write the run here, .npz.", show_default=False)],
         trial: Trial = None, head: Headed = None, parameterization: Parameterized = "W",
-        loss: Loss = "logistic", rule: Rule = "normalized", step: Step = 0.1, iterations: Iterations = 2000,
-        start: Start = "zero",
+        loss: Loss = "logistic", rule: Rule = "normalized", step: Step = 0.1,
+        iterations: Iterations = 2000, start: Start = "zero",
         penalty: Annotated[float, typer.Option(
             help="λ ≥ 0 of λ‖W‖², or λ(‖K‖² + ‖Q‖²), added to the loss.")] = 0.0,
         keep: Annotated[int, typer.Option(help="Iterates to keep, evenly spread.")] = 0) -> None:
@@ -58,8 +58,8 @@ def descend_command(
 def _run_arrays(run: Run) -> dict[str, Any]:
     arrays = {"parameterization": run.parameterization, "rule": run.rule, "step": run.step,
               "penalty": run.penalty, "loss": run.loss, "head": run.head.name,
-              "iterations": run.iterations, "outcome": str(run.outcome), "selected": np.array(run.selected),
-              "W0": run.start, "W": run.final,
+              "iterations": run.iterations, "outcome": str(run.outcome),
+              "selected": np.array(run.selected), "W0": run.start, "W": run.final,
               "kept_steps": np.array([k for k, _ in run.kept], dtype=int),
               "kept_W": np.array([W for _, W in run.kept])}
     arrays |= {name: to_float(value) if isinstance(value, fmpq) else np.array(value)

@@ -125,7 +125,9 @@ class _LaneHead:
     def __init__(self, datasets: Sequence[AttentionDataset], padded: Sequence[PaddedDataset],
                  heads: Sequence[Head], shape: tuple[int, int, int, int]) -> None:
         n, _, d, _ = shape
-        self.code, self.size = heads[0].code, heads[0].size
+        code = heads[0].code
+        assert code is not None, "a head without compiled code runs in BLAS"
+        self.code, self.size = code, heads[0].size
         packed = [head.packed(dataset, n)
                   for head, dataset in zip(heads, datasets, strict=True)]
         bases, self.bases = _rows((n, d))

@@ -50,7 +50,7 @@ class PaddedDataset:
             if view.queries[i].any():
                 scores[i, :len(X)] = gamma
         return cls(tokens, scores, mask, view.queries, np.array([X[0] for X in view.tokens]),
-                   view.queries.any(axis=1))
+                   np.asarray(view.queries.any(axis=1)))
 
 
 def check_magnitudes(dataset: AttentionDataset, name: str) -> None:

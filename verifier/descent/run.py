@@ -114,15 +114,17 @@ def descend(datasets: AttentionDataset, *, parameterization: str = ..., rule: st
 def descend(datasets: Sequence[AttentionDataset], *, parameterization: str = ...,
             rule: str = ..., step: float = ..., penalty: float = ..., loss: str = ...,
             iterations: int = ..., resolution: float = ...,
-            head: Head | Sequence[Head] | None = ..., start: Any = ..., keep: Iterable[int] | None = ...,
-            engine: str = ..., threads: int | None = ..., seconds: float | None = ...,
-            stop: Callable[[], bool] | None = ..., progress: bool = ...) -> list[Run]: ...
+            head: Head | Sequence[Head] | None = ..., start: Any = ...,
+            keep: Iterable[int] | None = ..., engine: str = ..., threads: int | None = ...,
+            seconds: float | None = ..., stop: Callable[[], bool] | None = ...,
+            progress: bool = ...) -> list[Run]: ...
 
 
 def descend(datasets: AttentionDataset | Sequence[AttentionDataset], *,
             parameterization: str = "W", rule: str = "normalized", step: float = 0.1,
             penalty: float = 0.0, loss: str = "logistic", iterations: int = 2000,
-            resolution: float = 0.0, head: Head | Sequence[Head] | None = None, start: Any = None, keep: Iterable[int] | None = None, engine: str = "auto",
+            resolution: float = 0.0, head: Head | Sequence[Head] | None = None,
+            start: Any = None, keep: Iterable[int] | None = None, engine: str = "auto",
             threads: int | None = None, seconds: float | None = None,
             stop: Callable[[], bool] | None = None, progress: bool = False) -> Run | list[Run]:
     """Run gradient descent for one dataset (a ``Run``) or several (a ``list[Run]``).
@@ -164,6 +166,9 @@ def descend(datasets: AttentionDataset | Sequence[AttentionDataset], *,
                         _positive(step, "step"), _nonnegative(penalty, "penalty"),
                         _nonnegative(resolution, "resolution"), loss_named(loss), length,
                         _kept_steps(keep, length))
+    if settings.resolution and settings.rule.name != "normalized":
+        raise InvalidInput("resolution", resolution, "must be 0 but for the normalized rule",
+                           "leave it out")
     if engine not in _ENGINES:
         raise InvalidInput("engine", engine, f"must be one of {', '.join(_ENGINES)}",
                            "choose an engine")

@@ -11,13 +11,11 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, BinaryIO
+from collections.abc import Iterable, Mapping
+from typing import Any, BinaryIO, Self
 
 from conditions.errors import InvalidInput
-from verifier.io.files import shown
+from verifier.io.files import Path, shown
 
 FORMAT, VERSION = "attsvm-journal", 1
 _DIGITS = 16
@@ -32,44 +30,95 @@ def spelled(value: object) -> str:
 
 
 class Journal:
-    """The finished trials of one sweep. ``known``: coordinate ↦ record, both as JSON texts."""
+    """The finished trials of one sweep, in the file at *path*, which is created if there is none.
 
-    def __init__(self, path: Path, file: BinaryIO, known: dict[str, str]) -> None:
-        self.known = known
-        self._path, self._file = path, file
+    *sweep* is what records depend on beside their coordinates, JSON-able. ``known`` maps
+    coordinates to records, both as JSON texts. A file that is no journal, or that of another sweep,
+    is refused and left as it is: raises ``InvalidInput``. A context manager.
+    """
+
+    def __init__(self, path: Path, sweep: Mapping[str, Any]) -> None:
+        self.known: dict[str, str] = {}
+        self._path = path
+        header = spelled({"format": FORMAT, "version": VERSION, **sweep}).encode() + b"\n"
+        try:
+            self._file = self._opened(header)
+        except (OSError, ValueError) as error:
+            raise self._unusable(error) from None
 
     def add(self, finished: Iterable[tuple[str, str]]) -> None:
         """Append trials, (coordinate, record) as JSON texts. Raises ``InvalidInput``."""
+        lines = [_line(f"[{coordinate},{record}]") for coordinate, record in finished]
         try:
-            for coordinate, record in finished:
-                self._file.write(_line(f"[{coordinate},{record}]"))
+            self._file.write(b"".join(lines))
             self._file.flush()
         except OSError as error:
-            raise _unusable(self._path, error) from None
+            raise self._unusable(error) from None
 
+    def __enter__(self) -> Self:
+        return self
 
-@contextmanager
-def open_journal(path: str | os.PathLike[str], sweep: Mapping[str, Any]) -> Iterator[Journal]:
-    """The journal of *sweep* at *path*, created if there is none.
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
 
-    *sweep*: what the records depend on beside their coordinates, JSON-able. A file that is not a
-    journal, or is one of another sweep, is refused and left as it is: raises ``InvalidInput``.
-    """
-    where = Path(path)
-    header = spelled({"format": FORMAT, "version": VERSION, **sweep}).encode() + b"\n"
-    try:
-        known, torn = _read(where, header)
-        with open(where, "ab") as file:
-            # A kill while the header was written leaves a part of it; one in a later line leaves
-            # a part that a line end closes off.
-            if torn is not None and torn < len(header):
+    def _opened(self, header: bytes) -> BinaryIO:
+        """The file, ready for further lines, once what it holds is in ``known``."""
+        if os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode):
+            raise InvalidInput("journal", shown(self._path), "must be a regular file",
+                               "choose another path")
+        file = open(self._path, "a+b")  # noqa: SIM115 - closed by __exit__
+        try:
+            file.seek(0)
+            first = file.readline(len(header) + 1)
+            if first == header:
+                ended = self._read(file)
+                file.write(b"" if ended else b"\n")
+            elif header.startswith(first):
+                # Nothing, or what a kill left of the header.
                 file.truncate(0)
-                torn = None
-            if torn is None:
                 file.write(header)
-            elif torn:
-                file.write(b"\n")
+            else:
+                file.seek(0)
+                raise InvalidInput("journal", shown(self._path), _other(file.readline(), header),
+                                   "give another path, or remove it")
             file.flush()
-            yield Journal(where, file, known)
-    except OSError as error:
-        raise _unusable(where, error) from None
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    def _read(self, lines: Iterable[bytes]) -> bool:
+        """Take over the undamaged *lines*; whether the last one was ended."""
+        ended = True
+        for line in lines:
+            ended = line.endswith(b"\n")
+            _, _, payload = line.partition(b" ")
+            if ended and line == _line(payload[:-1].decode("ascii", "replace")):
+                coordinate, record = json.loads(payload)
+                self.known[spelled(coordinate)] = spelled(record)
+        return ended
+
+    def _unusable(self, error: Exception) -> InvalidInput:
+        if isinstance(error, InvalidInput):
+            return error
+        why = error.strerror if isinstance(error, OSError) else error
+        return InvalidInput("journal", shown(self._path), f"must be readable and writable ({why})",
+                            "check that the directory exists and may be written")
+
+
+def _line(payload: str) -> bytes:
+    content = payload.encode()
+    return hashlib.sha256(content).hexdigest()[:_DIGITS].encode() + b" " + content + b"\n"
+
+
+def _other(first: bytes, header: bytes) -> str:
+    """Why a file that starts with the line *first* is not the journal of this *header*."""
+    try:
+        found = json.loads(first)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        return "is not a journal"
+    wanted = json.loads(header)
+    differing = [name for name in wanted if found.get(name) != wanted[name]]
+    return f"is the journal of another sweep ({', '.join(differing)} differ)"

@@ -15,16 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
-from conditions import multi_token_support, simplex_support
+from conditions import multi_token_support, simplex_support, unique_optimum
+from conditions.certificates import SimplexMaximizer
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.numbers import rational, to_float
 from conditions.predicted_direction import correlation
 from conditions.separation.frobenius import Infeasible
 from conditions.separation.frobenius import solve as solve_single
+from conditions.separation.token_sets import Sets
 from conditions.simplex_support import lemma_6_interval, orthonormal_count
 from conditions.verdict import Verdict
-from verifier.descent import Head, QuadraticHead, ReluHead, Run, descend
-from verifier.multi_token import Sets, equivalent_matrices, observed_sets, softmax_weights
+from verifier.descent import LINEAR_HEAD, Head, QuadraticHead, ReluHead, Run, descend
+from verifier.multi_token import equivalent_matrices, observed_sets, softmax_weights
 
 DIMENSIONS = (4, 6, 8, 10)
 """d of Figure 8."""
@@ -49,7 +51,7 @@ def _unit(rng: np.random.Generator, *shape: int) -> FloatArray:
 
 
 def _start(rng: np.random.Generator, d: int) -> FloatArray:
-    return rng.uniform(-1, 1, (d, d)) / np.sqrt(d)
+    return np.asarray(rng.uniform(-1, 1, (d, d)) / np.sqrt(d))
 
 
 # Figure 8: a ReLU head ----------------------------------------------------------------------
@@ -103,8 +105,8 @@ def relu_trial(n: int, T: int, d: int, seed: int,
 
 def multi_token_trials(d: int, trials: int, seed: int, *, n: int = 3, T: int = 4,
                        iterations: int = 2000, resolution: float = RESOLUTION,
-                       threads: int | None = None) -> MultiTokenTrials:
-    """*trials* records of Figure 8's setting at dimension *d*.
+                       threads: int | None = None, first: int = 0) -> MultiTokenTrials:
+    """*trials* records of Figure 8's setting at dimension *d*, from draw number *first* on.
 
     Draws are rejected, and replaced by the next, as in the paper and its published code: without
     a label −1; with a softmax weight in [1e-6, 1e-3]; if no token is masked; if Gen-SVM or the
@@ -112,7 +114,7 @@ def multi_token_trials(d: int, trials: int, seed: int, *, n: int = 3, T: int = 4
     """
     records: list[MultiTokenRecord] = []
     rejected: Counter[str] = Counter()
-    for candidate, outcome in _candidates(n, T, d, seed, iterations, resolution, threads):
+    for candidate, outcome in _candidates(n, T, d, seed, iterations, resolution, threads, first):
         if isinstance(outcome, str):
             rejected[outcome] += 1
             continue
@@ -126,11 +128,16 @@ def multi_token_trials(d: int, trials: int, seed: int, *, n: int = 3, T: int = 4
     return MultiTokenTrials(tuple(records), dict(rejected))
 
 
+def _curve_steps(iterations: int) -> list[int]:
+    """The steps of a curve, 0 and *iterations* among them."""
+    return sorted({round(k) for k in np.linspace(0, iterations, _CURVE + 1)})
+
+
 def _candidates(n: int, T: int, d: int, seed: int, iterations: int, resolution: float,
-                threads: int | None) -> Iterator[tuple[int, str | tuple[AttentionDataset, Run]]]:
-    """The draws in order, each with its run, or with the reason why there is none."""
-    keep = sorted({round(k) for k in np.linspace(0, iterations, _CURVE + 1)})
-    first = 0
+                threads: int | None, first: int
+                ) -> Iterator[tuple[int, str | tuple[AttentionDataset, Run]]]:
+    """The draws from *first* on, each with its run, or with the reason why there is none."""
+    keep = _curve_steps(iterations)
     while True:
         drawn = {k: relu_trial(n, T, d, seed, k) for k in range(first, first + _BATCH)}
         used = {k: trial for k, trial in drawn.items() if -1 in trial[0].labels}
@@ -179,8 +186,9 @@ class QuadraticRecord:
     ``selected`` counts the softmax weights above 1e-3, ``between`` those from 1e-8 to 1e-3: the
     paper keeps the runs that have none. ``best`` counts the tokens of the best mixture, exact for
     the tokens as they are (``verdict``, `simplex_support`; 0 for a tie), ``orthonormal`` those
-    for exactly orthonormal tokens of these scores (Lemma 6). ``equivalent`` and ``direction``
-    are as in `MultiTokenRecord`, None where a token is between, or none is masked.
+    for exactly orthonormal tokens of these scores (Lemma 6). Where λ = 0 the head is linear and
+    ``verdict`` is `unique_optimum`. ``steps``, ``equivalent`` and ``direction`` are as in
+    `MultiTokenRecord`, the last two None where a token is between, or none is masked.
     """
 
     lam: fmpq
@@ -191,8 +199,9 @@ class QuadraticRecord:
     best: int
     orthonormal: int
     verdict: Verdict
-    equivalent: float | None
-    direction: float | None
+    steps: tuple[int, ...]
+    equivalent: tuple[float, ...] | None
+    direction: tuple[float, ...] | None
 
 
 def orthonormal_trial(T: int, d: int, coordinates: Sequence[int]
@@ -205,23 +214,28 @@ def orthonormal_trial(T: int, d: int, coordinates: Sequence[int]
 
 
 def quadratic_trials(lams: Sequence[float], trials: int, seed: int, *, T: int = 10, d: int = 10,
-                     iterations: int = 5000, threads: int | None = None
+                     iterations: int = 5000, threads: int | None = None, first: int = 0
                      ) -> tuple[QuadraticRecord, ...]:
-    """Figure 9: for each λ > 0 of *lams* the same *trials* datasets. Raises ``InvalidInput``."""
-    drawn = [orthonormal_trial(T, d, (_QUADRATIC, seed, T, d, k))[:2] for k in range(trials)]
-    asked = [(rational(lam, f"lams[{j}]"), k) for j, lam in enumerate(lams) for k in range(trials)]
+    """Figure 9: for each λ ≥ 0 of *lams* the same *trials* datasets, from number *first* on.
+
+    Raises ``InvalidInput``.
+    """
+    drawn = {k: orthonormal_trial(T, d, (_QUADRATIC, seed, T, d, k))[:2]
+             for k in range(first, first + trials)}
+    asked = [(rational(lam, f"lams[{j}]"), k) for j, lam in enumerate(lams) for k in drawn]
     return _quadratic_records([(lam, k, *drawn[k]) for lam, k in asked], seed, iterations, threads)
 
 
 def lemma_6_trials(tau: int, trials: int, seed: int, *, T: int = 10, d: int = 10,
-                   iterations: int = 5000, threads: int | None = None
+                   iterations: int = 5000, threads: int | None = None, first: int = 0
                    ) -> tuple[QuadraticRecord, ...]:
     """Figure 12: *trials* draws for which Lemma 6 speaks for *tau*, λ uniform in its interval.
 
-    Draws whose interval is empty are replaced by the next ones. Raises ``InvalidInput``.
+    Draws count from *first*. Those whose interval is empty are replaced by the next ones. Raises
+    ``InvalidInput``.
     """
     asked: list[tuple[fmpq, int, AttentionDataset, FloatArray]] = []
-    k = 0
+    k = first
     while len(asked) < trials:
         dataset, start, rng = orthonormal_trial(T, d, (_LEMMA, seed, T, d, tau, k))
         interval = lemma_6_interval(dataset.scores[0], tau)
@@ -236,9 +250,9 @@ def lemma_6_trials(tau: int, trials: int, seed: int, *, T: int = 10, d: int = 10
 def _quadratic_records(asked: Sequence[tuple[fmpq, int, AttentionDataset, FloatArray]], seed: int,
                        iterations: int, threads: int | None) -> tuple[QuadraticRecord, ...]:
     runs = descend([data for _, _, data, _ in asked], loss="correlation",
-                   head=[QuadraticHead.of(lam) for lam, *_ in asked],
-                   start=[W for *_, W in asked], iterations=iterations, resolution=RESOLUTION,
-                   threads=threads)
+                   head=[QuadraticHead.of(lam) if lam else LINEAR_HEAD for lam, *_ in asked],
+                   start=[W for *_, W in asked], iterations=iterations,
+                   keep=_curve_steps(iterations), resolution=RESOLUTION, threads=threads)
     return tuple(_quadratic_record(lam, seed, k, data, run)
                  for (lam, k, data, _), run in zip(asked, runs, strict=True))
 
@@ -247,14 +261,22 @@ def _quadratic_record(lam: fmpq, seed: int, trial: int, dataset: AttentionDatase
                       run: Run) -> QuadraticRecord:
     found = observed_sets(dataset, run.final, masked=1e-8)
     sets = found.sets
-    best = simplex_support.best_mixture(dataset, 0, lam)
+    if lam:
+        verdict = simplex_support.decide(dataset, lam)
+        certificate = verdict.certificate
+        best = (sum(s != 0 for s in certificate.weights[0])
+                if isinstance(certificate, SimplexMaximizer) else 0)
+        orthonormal = orthonormal_count(dataset.scores[0], lam)
+    else:
+        # The largest output of a linear head is that of the optimal token.
+        verdict = unique_optimum.decide(dataset)
+        best = orthonormal = int(verdict.holds)
     matrices = None if sets is None else equivalent_matrices(dataset, run.final, sets)
-    equivalent, direction = ((None, None) if matrices is None
-                             else tuple(correlation(run.final, A) for A in matrices))
-    count = len(best.support) if isinstance(best, simplex_support.Mixture) else 0
-    return QuadraticRecord(lam, seed, trial, len(found.selected[0]), len(found.between), count,
-                           orthonormal_count(dataset.scores[0], lam),
-                           simplex_support.decide(dataset, lam), equivalent, direction)
+    equivalent, direction = ((None, None) if matrices is None else
+                             (tuple(correlation(W, A) for _, W in run.kept) for A in matrices))
+    return QuadraticRecord(lam, seed, trial, len(found.selected[0]), len(found.between), best,
+                           orthonormal, verdict, tuple(k for k, _ in run.kept), equivalent,
+                           direction)
 
 
 def by_lam(records: Sequence[QuadraticRecord],

@@ -116,8 +116,8 @@ def _assembled(dataset: AttentionDataset, made: Mapping[int, tuple[Subject, Clai
 
 def _data(dataset: AttentionDataset) -> str:
     return (f"(* The dataset with the fingerprint sha256 {dataset.fingerprint}\n"
-            "   of docs/certificates.md: d, the denominators of tokens, queries and head, then the\n"
-            "   samples (tokens, query, label) and the head. *)\n"
+            "   of docs/certificates.md: d, the denominators of tokens, queries and head, then\n"
+            "   the samples (tokens, query, label) and the head. *)\n"
             f"{_HEADER}From AttSVM Require Import Dataset.\n{_SCOPES}"
             f"Definition data : dataset :=\n {dataset_literal(dataset)}.\n")
 

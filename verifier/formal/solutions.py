@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from math import lcm
-
 from flint import fmpq, fmpz_mat
 
 from conditions.certificates import ExactKKT, KKTEnclosure, PrimalDual, Row, Rows
 from conditions.exact.numbers import round_dyadic
 from conditions.local_optimality import primal_dual as rounded_pair
 from conditions.local_optimality import rivals
-from conditions.separation.frobenius import ExactSolution, Solution, solve_exactly
+from conditions.separation.frobenius import ExactSolution, solve_exactly
 from verifier.formal.claims import (
     Claim,
     Definition,
@@ -180,8 +178,8 @@ class _Enclosed:
         proof = (*self.inverse.definitions("A"),
                  Definition("E_rows", "list (nat * nat)", pairs(rows)),
                  Definition("E_weights", "list Z", vector(self.weights)),
-                 Definition("E", "enclosure", f"Enclosure E_rows E_weights {positive(self.scale)} A "
-                                              f"{integer(self.error)}"))
+                 Definition("E", "enclosure", "Enclosure E_rows E_weights "
+                            f"{positive(self.scale)} A {integer(self.error)}"))
         if subject.verdict.condition != "support_indices":
             return _conclusion(subject, support, "Enclosure", "_enclosed", ("E",), proof)
         low, high = self.bounds()
@@ -221,7 +219,7 @@ def _pair_arguments(subject: Subject, pair: PrimalDual,
             (matrix_definition("W", W), matrix_definition("lambda", multipliers)))
 
 
-def _by_pair(subject: Subject, solution: Solution) -> Claim:
+def _by_pair(subject: Subject, solution: ExactSolution) -> Claim:
     """What a rounded primal-dual pair proves of a degenerate solution of long numbers."""
     condition = subject.verdict.condition
     phi = subject.features
@@ -229,7 +227,7 @@ def _by_pair(subject: Subject, solution: Solution) -> Claim:
     if condition == "local_optimality" and subject.holds:
         excluded = rivals(phi)
     elif condition == "all_support" and not subject.holds:
-        margins = phi.margins(solution.W) if isinstance(solution, ExactSolution) else []
+        margins = phi.margins(solution.W)
         excluded = (phi.rows[max(range(len(phi)), key=margins.__getitem__)],)
     elif condition != "support_indices":
         raise NotExportedError("a tie in numbers too long for Coq")

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conditions.priority_graph import PriorityGraph
+from verifier.next_token import ordered_pairs
 from verifier.priority import PriorityReport
 
 SHOWN_GRAPHS = 12
@@ -35,8 +36,8 @@ def condensed(graph: PriorityGraph) -> nx.DiGraph:
 
 def shown_order(graph: PriorityGraph, names: Sequence[str]) -> str:
     """The components by levels, the highest first; those of one level are not compared."""
-    levels = [", ".join(shown_component(graph.components[c], names) for c in level[:_SHOWN_NAMES])
-              + (f", … ({len(level)})" if len(level) > _SHOWN_NAMES else "")
+    levels = ["; ".join(shown_component(graph.components[c], names) for c in level[:_SHOWN_NAMES])
+              + (f"; … ({len(level)})" if len(level) > _SHOWN_NAMES else "")
               for level in nx.topological_generations(condensed(graph))]
     hidden = len(levels) - _SHOWN_LEVELS
     return " > ".join(levels[:_SHOWN_LEVELS]) + (f" > … ({hidden} more)" if hidden > 0 else "")
@@ -79,7 +80,7 @@ def graph_table(found: PriorityReport, graphs: Sequence[PriorityGraph]) -> Table
 
 
 def _table(names: Sequence[str]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     for name in names:
         table.add_column(name, overflow="fold")
     return table
@@ -100,12 +101,14 @@ def _verdicts(found: PriorityReport) -> list[RenderableType]:
 
 def comparison_table(found: PriorityReport, count: int = _SHOWN_STEPS) -> Table:
     """The run against the prediction at *count* of the steps kept, the last among them."""
-    table = _table(("step", "loss", "‖W‖", "corr(W, W^mm)", "beyond S_fin", "‖ΠW − W^fin‖/‖W^fin‖"))
+    table = _table(("step", "loss", "‖W‖", "corr(W, W^mm)", "beyond S_fin",
+                    "‖ΠW − W^fin‖/‖W^fin‖", "in order"))
     kept = found.comparisons
     chosen = sorted({round(k * (len(kept) - 1) / max(count - 1, 1)) for k in range(count)})
     for one in (kept[k] for k in chosen):
         table.add_row(f"{one.step:,}", f"{one.loss:.6g}", f"{one.norm:.5g}",
-                      _number(one.direction), _number(one.beyond), _number(one.finite))
+                      _number(one.direction), _number(one.beyond), _number(one.finite),
+                      f"{one.ordered:,}")
     return table
 
 
@@ -114,16 +117,19 @@ def _number(value: float | None) -> str:
 
 
 def _observed(found: PriorityReport) -> list[RenderableType]:
-    if found.run is None or found.finite is None:
+    if found.run is None:
         return [Text("no run", style="dim")]
     finite = found.finite
-    equalities = sum(len(members) - 1 for graph in found.data.graphs
-                     for members in graph.components)
-    fit = "" if finite.converged else ", NOT converged: there may be no minimizer"
+    predicted = "Graph-SVM is infeasible, so that nothing is predicted"
+    if finite is not None:
+        ties = sum(len(members) - 1 for graph in found.data.graphs for members in graph.components)
+        predicted = (f"S_fin is spanned by {ties} differences, W^fin has norm "
+                     f"{np.linalg.norm(finite.W):.4g} and restricted loss {finite.loss:.6g}"
+                     + ("" if finite.converged else ", NOT converged: there may be no minimizer"))
     return [Text(f"trained layer (observed): plain GD on the log-loss from W(0) = 0, η = "
-                 f"{found.run.step:.4g}; S_fin is spanned by {equalities} differences, W^fin has "
-                 f"norm {np.linalg.norm(finite.W):.4g} and restricted loss {finite.loss:.6g}{fit}",
-                 style="italic"), comparison_table(found)]
+                 f"{found.run.step:.4g}; {predicted}", style="italic"), comparison_table(found),
+            Text(f"in order: of {len(ordered_pairs(found.data)):,} pairs of tokens, one in a "
+                 "component, one in a component that it covers, those with the logits so ordered")]
 
 
 def render(found: PriorityReport, graphs: Sequence[PriorityGraph]) -> RenderableType:

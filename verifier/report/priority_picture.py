@@ -30,7 +30,7 @@ _SUFFIXES = (".svg", ".png", ".pdf")
 _METADATA: dict[str, dict[str, Any]] = {
     ".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
 _GREY, _PALE_YELLOW, _WHITE = "#8c8c8c", "#fbf6bf", "#ffffff"
-_FONT_SIZE, _SHOWN_NAMES, _LONGEST_NAME = 9.0, 3, 18
+_FONT_SIZE, _SHOWN_NAMES, _LONGEST_NAME = 9.0, 3, 24
 _TITLE, _GAP, _CURVES, _LEAST_WIDTH, _PIXELS = 0.4, 0.25, 2.6, 7.5, 20_000
 
 
@@ -85,7 +85,7 @@ def draw_priority(found: PriorityReport, suffix: str, graphs: Sequence[PriorityG
 
 
 def component_label(members: Sequence[int], names: Sequence[str]) -> str:
-    """The names in a box: at most three, each cut to 18 characters, joined by =."""
+    """The names in a box: at most three, each cut to 24 characters, joined by =."""
     shown = [name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME - 1] + "…"
              for name in (names[k] for k in members[:_SHOWN_NAMES])]
     hidden = len(members) - len(shown)
@@ -156,7 +156,8 @@ def _draw_curves(figure: Figure, found: PriorityReport, width: float, height: fl
         direction.legend(frameon=False)
     finite = axes_at(1, r"finite part: $\|\Pi W - W^{fin}\|\,/\,\|W^{fin}\|$")
     if kept[-1].finite is None:
-        finite.text(0.5, 0.5, "no ties: there is no finite part", ha="center", va="center",
-                    transform=finite.transAxes)
+        reason = "no finite part is predicted" if found.finite is None else (
+            "no ties: there is no finite part")
+        finite.text(0.5, 0.5, reason, ha="center", va="center", transform=finite.transAxes)
     else:
         finite.plot(steps, np.array([one.finite for one in kept], dtype=float), color=VERMILLION)

@@ -1,4 +1,4 @@
-"""Searching for counterexamples: data and starts on which hypotheses hold and a conclusion fails."""
+"""Searching for counterexamples: cases on which hypotheses hold and a conclusion fails."""
 
 from __future__ import annotations
 

@@ -47,9 +47,10 @@ class Coverage:
         """The stage *name*, new on its first visit."""
         return self.stages.setdefault(name, Stage(name, places))
 
-    def restart(self, stage: Stage) -> None:
-        """Forget what was drawn of a lattice that is now listed from its beginning."""
+    def restart(self, stage: Stage) -> Stage:
+        """The stage anew: of a lattice that is now listed from its beginning."""
         self.stages[stage.name] = Stage(stage.name, stage.places)
+        return self.stages[stage.name]
 
     @property
     def examined(self) -> int:

@@ -1,6 +1,6 @@
 """The search itself: wider and wider families of datasets, screened in floats, decided exactly.
 
-Pass k spends no more than 2^(15 + 2k) places and 2^(2k − 1) seconds on a lattice, so that no large
+Pass k spends no more than 2^(16 + 2k) places and 2^(2k − 1) seconds on a lattice, so that no large
 one keeps others waiting; a lattice that was examined completely is not visited again.
 """
 
@@ -9,9 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 
+from conditions.errors import InvalidInput
 from verifier.claims.case import Case
 from verifier.search import screens
 from verifier.search.batch import Batch, Size
@@ -22,9 +24,10 @@ from verifier.search.lattice import CHUNK, Grid, grids, random_floats, random_ra
 from verifier.search.problem import Counterexample, Problem
 
 LARGEST, BOUND = Size(4, 4, 3), 5
-_FIRST_PLACES, _WIDENING, _AHEAD = 1 << 15, 4, 64
-_FIRST_VISIT = 0.5
-_RANDOM_FROM, _RANDOM_SHARE = 1 << 19, 256
+_FIRST_PLACES, _FIRST_VISIT = 1 << 16, 0.5
+_FIRST_REACH, _REACH = 15, 3
+"""Complexity of lattices beyond the simplest: of the first pass, and more in every further one."""
+_RANDOM_FROM, _RANDOM_SHARE = 2, 512
 _PROOF_SECONDS = 30.0
 
 Progress = Callable[[str], None]
@@ -83,56 +86,66 @@ class _Run:
     coverage: Coverage
     progress: Progress | None
     told: float = 0.0
-    first: bool = True
+    shuffled: bool = False
+    visit: float = 0.0
     leave: float = 0.0
 
     def all(self, size: Size | None, largest: Size, bound: int) -> None:
-        """Every pass over every family; returns only when all is covered or the time is over."""
+        """Every pass over every family; ends only by an exception."""
         named = size or largest
-        lattices = [grid for grid in grids(named, bound, 1 << 62)
-                    if size is None or grid.size == size]
+        lattices = [grid for grid in grids(named, bound) if size is None or grid.size == size]
         random = [each for each in sizes(named) if size is None or each == size]
-        places, visit = _FIRST_PLACES, _FIRST_VISIT
-        while True:
+        if not lattices:
+            raise InvalidInput("size", str(size), "must have n ≥ 1, T ≥ 2 and d ≥ 1",
+                               "give another size")
+        first = min(grid.complexity for grid in lattices)
+        for k in count():
+            places, self.visit = _FIRST_PLACES << 2 * k, _FIRST_VISIT * 4**k
+            self.shuffled = k > 0
             for grid in lattices:
-                stage = self.coverage.stage(str(grid), grid.count)
-                if not stage.exhaustive and grid.count <= places * _AHEAD:
-                    self.leave = time.monotonic() + visit
-                    self.lattice(grid, places)
-            for each in random if places >= _RANDOM_FROM else []:
+                for rank, loss in enumerate(losses(self.problem)):
+                    if grid.complexity + 3 * rank - first <= _FIRST_REACH + _REACH * k:
+                        self.lattice(grid, loss, places)
+            for each in random if k >= _RANDOM_FROM else []:
                 for what, draw in (("rationals", random_rationals), ("floats", random_floats)):
-                    stage = self.coverage.stage(f"{each} random {what}", None)
-                    count = places // _RANDOM_SHARE
-                    self.leave = time.monotonic() + visit
-                    self.examine(stage, draw(each, self.rng, min(count, CHUNK)), count)
-            places, visit, self.first = places * _WIDENING, visit * _WIDENING, False
+                    for loss in losses(self.problem):
+                        number = min(places // _RANDOM_SHARE, CHUNK)
+                        stage = self.coverage.stage(f"{each} random {what}{self.named(loss)}", None)
+                        self.leave = time.monotonic() + self.visit
+                        self.examine(stage, draw(each, self.rng, number), loss, number)
 
-    def lattice(self, grid: Grid, places: int) -> None:
-        """Look at a grid, all of it if it has no more than *places* places."""
-        stage = self.coverage.stage(str(grid), grid.count)
+    def lattice(self, grid: Grid, loss: str, places: int) -> None:
+        """Look at a grid, all of it if it has no more than *places* places, unless that was done."""
+        name = f"{grid}{self.named(loss)}"
+        stage = self.coverage.stage(name, grid.count)
+        if stage.exhaustive:
+            return
         if grid.count <= places:
-            self.coverage.restart(stage)
-            stage = self.coverage.stage(str(grid), grid.count)
+            stage = self.coverage.restart(stage)
+        self.leave = time.monotonic() + self.visit
         for drawn, batch in grid.listed(self.rng, places):
-            self.examine(stage, batch, drawn)
+            self.examine(stage, batch, loss, drawn)
             if time.monotonic() > self.leave:
                 break
 
-    def examine(self, stage: Stage, batch: Batch, drawn: int) -> None:
-        """Screen a batch, for each loss, and decide what is left."""
+    def named(self, loss: str) -> str:
+        """What a family's name says of the loss."""
+        return f", {loss} loss" if "ℓ" in self.problem.about else ""
+
+    def examine(self, stage: Stage, batch: Batch, loss: str, drawn: int) -> None:
+        """Screen a batch, and decide what is left until it is time to leave."""
         self.check_time(stage)
         stage.drawn += drawn
         stage.datasets += len(batch)
-        for loss in losses(self.problem):
-            names, kept = self.screened(batch, loss)
-            self.coverage.screens = tuple(dict.fromkeys((*self.coverage.screens, *names)))
-            stage.screened += len(kept)
-            order = np.arange(len(kept)) if self.first else self.rng.permutation(len(kept))
-            for k in order.tolist():
-                self.check_time(stage)
-                if time.monotonic() > self.leave:
-                    return
-                self.decide(stage, Case(kept.dataset(k), loss=loss))
+        names, kept = self.screened(batch, loss)
+        self.coverage.screens = tuple(dict.fromkeys((*self.coverage.screens, *names)))
+        stage.screened += len(kept)
+        order = self.rng.permutation(len(kept)) if self.shuffled else np.arange(len(kept))
+        for k in order.tolist():
+            self.check_time(stage)
+            if time.monotonic() > self.leave:
+                return
+            self.decide(stage, Case(kept.dataset(k), loss=loss))
 
     def screened(self, batch: Batch, loss: str) -> tuple[list[str], Batch]:
         """The datasets of *batch* worth deciding, and the names of the screens."""

@@ -1,4 +1,4 @@
-"""Searching where the conclusion is about the limit of descent: look first in floats, then prove."""
+"""Where the conclusion is about the limit of descent: look first in floats, then prove."""
 
 from __future__ import annotations
 

@@ -117,8 +117,8 @@ def sizes(largest: Size) -> list[Size]:
     return sorted(found, key=lambda size: (size.numbers, size))
 
 
-def grids(largest: Size, bound: int, places: int) -> list[Grid]:
-    """Every lattice of sizes up to *largest* with at most *places* places, simple ones first.
+def grids(largest: Size, bound: int) -> list[Grid]:
+    """Every lattice of sizes up to *largest*, simple ones first, whose places fit into int64.
 
     bound: of entries of tokens and head, at most.
     """
@@ -129,7 +129,7 @@ def grids(largest: Size, bound: int, places: int) -> list[Grid]:
                 if size.d == 1 and q == 1:
                     continue  # ±e₁ already
                 grid = Grid(size, b, q)
-                if grid.count <= places:
+                if grid.count < 1 << 62:
                     found.append(grid)
     return sorted(found, key=lambda grid: (grid.complexity, grid.size, grid.bound))
 

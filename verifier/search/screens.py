@@ -47,13 +47,17 @@ def nonnegative_products(batch: Batch) -> BoolArray:
     return np.asarray(gram.min(axis=(1, 2)) > -_EPSILON)
 
 
-def feasible(batch: Batch, rounds: int = 300) -> BoolArray:
-    """A perceptron on the features under opt finds a separator."""
-    features = batch.features
-    norms = np.linalg.norm(features, axis=2)
-    found = np.zeros(len(batch), dtype=bool)
-    open_ = np.flatnonzero(norms.min(axis=1) > _EPSILON) if len(batch) else np.zeros(0, int)
-    rows = features[open_] / norms[open_][:, :, None]
+def feasible(batch: Batch) -> BoolArray:
+    """A perceptron finds a separator of opt."""
+    return separable(batch.features)
+
+
+def separable(rows: FloatArray, rounds: int = 300) -> BoolArray:
+    """A perceptron finds a vector that has positive products with all rows, B × N × m."""
+    norms = np.linalg.norm(rows, axis=2)
+    found = np.zeros(len(rows), dtype=bool)
+    open_ = np.flatnonzero(norms.min(axis=1, initial=np.inf) > _EPSILON)
+    rows = rows[open_] / norms[open_][:, :, None]
     W = rows.mean(axis=1)
     for _ in range(rounds):
         margins = np.einsum("bij,bj->bi", rows, W)
@@ -109,6 +113,7 @@ class Field:
         used = np.abs(rows).max(axis=(0, 1, 2), initial=0.0) > 0
         self.rows, self.loss = np.ascontiguousarray(rows[..., used]), loss
         self.scores = batch.scores / scale
+        self.gaps = self.scores[:, :, :, None] - self.scores[:, :, None, :]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -121,7 +126,8 @@ class Field:
     def take(self, chosen: BoolArray | IntArray) -> Field:
         """The field of the datasets at *chosen*."""
         part = object.__new__(Field)
-        part.rows, part.scores, part.loss = self.rows[chosen], self.scores[chosen], self.loss
+        part.rows, part.loss = self.rows[chosen], self.loss
+        part.scores, part.gaps = self.scores[chosen], self.gaps[chosen]
         return part
 
     @property
@@ -147,7 +153,9 @@ class Field:
         weights = np.exp(logits - logits.max(axis=2, keepdims=True))
         weights /= weights.sum(axis=2, keepdims=True)
         f = (weights * self.scores).sum(axis=2, keepdims=True)
-        return np.asarray(weights * (self.scores - f) * _slope(self.loss, f))
+        # γ_t − f from differences, so that a saturated token keeps its small pull.
+        lead = np.einsum("bntu,bnu->bnt", self.gaps, weights)
+        return np.asarray(weights * lead * _slope(self.loss, f))
 
 
 def _slope(loss: str, f: FloatArray) -> FloatArray | float:
@@ -215,7 +223,7 @@ def on_stray_ray(loss: str) -> Screen:
 
 
 def no_rank_one_separator(rng: np.random.Generator, tries: int = 256) -> Screen:
-    """No random k qᵀ has positive margins under opt: (x_{i opt} − x_it)·k and z_i·q of one sign."""
+    """Opt is feasible, but by no random k qᵀ: (x_{i opt} − x_it)·k and z_i·q of one sign."""
     def screen(batch: Batch) -> BoolArray:
         B, (n, _, d) = len(batch), batch.size
         directions = rng.standard_normal((tries, d))
@@ -227,20 +235,27 @@ def no_rank_one_separator(rng: np.random.Generator, tries: int = 256) -> Screen:
         shared = np.zeros(B, dtype=bool)
         for pattern in range(1 << n):
             shared |= (left == pattern).any(axis=1) & (right == pattern).any(axis=1)
-        return ~shared
+        return ~shared & feasible(batch)
     return screen
 
 
 # Stationary points --------------------------------------------------------------------------------
 
 
-def has_stationary_point(loss: str, rng: np.random.Generator, starts: int = 8,
+def has_stationary_point(loss: str, rng: np.random.Generator, starts: int = 6,
                          rounds: int = 20) -> Screen:
-    """Levenberg–Marquardt on ∇L = 0, from 0 and random starts, ends at a zero of moderate size."""
+    """Levenberg–Marquardt on ∇L = 0, from 0 and random starts, ends at a zero of moderate size.
+
+    Not tried where queries lie in a half-space, or features are independent, and none is flat:
+    there is no stationary point then (S1, S2a).
+    """
     def screen(batch: Batch) -> BoolArray:
+        excluded = no_flat_sample(batch)
+        excluded &= (separable(batch.labels[:, :, None] * batch.queries)
+                     | (np.linalg.matrix_rank(batch.features) == batch.features.shape[1]))
         field, found = Field(batch, loss), np.zeros(len(batch), dtype=bool)
         for k in range(starts):
-            open_ = np.flatnonzero(~found)
+            open_ = np.flatnonzero(~found & ~excluded)
             if not len(open_):
                 break
             start = rng.standard_normal((len(open_), field.width)) * (0.0 if k == 0 else 1.5)

@@ -37,7 +37,8 @@ def top_score_gap(claim: Claim, node: Node) -> Proved:
     for row in rows:
         if gaps.get(row) != constant:
             raise fields["rows"].refuse(Code.NO_GAP, f"the gap to row {row} is another")
-    return Proved(f"c = {number_text(constant)}" if gaps else "no token scores lower, any c will do")
+    return Proved(f"c = {number_text(constant)}" if gaps
+                  else "no token scores lower, any c will do")
 
 
 def simplex_maximizer(claim: Claim, node: Node) -> Proved:

@@ -26,7 +26,7 @@ from verifier.report.html.figures import (
     graph_figure,
     trajectory_figure,
 )
-from verifier.report.terminal import run_line, shown_selection, subject_line
+from verifier.report.terminal import origin_lines, run_line, shown_selection, subject_line
 from verifier.report.trace import trace
 
 _SHOWN_CHARACTERS = 6000
@@ -73,6 +73,7 @@ def _page(report: Report) -> _Page:
     facts = [("n", str(dataset.n)), ("T", str(short) if short == long else f"{short}–{long}"),
              ("d", str(dataset.d)), ("labels", f"+{positive} −{dataset.n - positive}"),
              ("constraints", str(sum(dataset.lengths) - dataset.n)),
+             *(("samples", line.plain) for line in origin_lines(dataset)),
              *((f"{name} tokens", shown_selection(alpha)) for name, alpha in report.selections)]
     proved = Counter(str(v.evidence) for v in report.verdicts if not v.undecided)
     observed = sum(v.undecided and v.evidence is not None for v in report.verdicts)

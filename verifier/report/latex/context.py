@@ -27,9 +27,9 @@ class Context:
     """The state of one appendix while its propositions are written.
 
     ``labels`` begins every label; ``facts`` numbers the theorems used, in order of use; ``shown``
-    tells in which proposition and part a witness was written out. ``entry``, ``label``, ``part``: of the verdict being
-    written, its place in the file, its proposition, and its part of that; ``path`` leads to the
-    certificate within its certificate that is being written, if one is.
+    tells in which proposition and part a witness was written out. ``entry``, ``label``, ``part``:
+    of the verdict being written, its place in the file, its proposition, and its part of that;
+    ``path`` leads to the certificate within its certificate that is being written, if one is.
     """
 
     dataset: AttentionDataset

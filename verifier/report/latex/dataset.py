@@ -23,9 +23,9 @@ def dataset_text(ctx: Context, source: str) -> str:
     found = _written_out(ctx)
     where = (f"{found}" if found else
              "All numbers, exact, are in the field \\texttt{dataset} of the certificate file.")
-    return (rf"\attsvmlead{{Dataset.}} {name}$n={data.n}$ samples of ${T}$ tokens in "
+    return (rf"{{\raggedright\attsvmlead{{Dataset.}} {name}$n={data.n}$ samples of ${T}$ tokens in "
             rf"$\mathbf R^{{{data.d}}}$, {positive} of label $1$ and {data.n - positive} of label "
-            rf"$-1$; sha256 of its canonical form {text.digest(data.fingerprint)}. {where}")
+            rf"$-1$; sha256 of its canonical form {text.digest(data.fingerprint)}. {where}\par}}")
 
 
 def _written_out(ctx: Context) -> str | None:

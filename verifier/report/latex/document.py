@@ -15,15 +15,15 @@ from conditions.selection import Selection
 from conditions.verdict import Evidence, Verdict
 from verifier.certify import Report
 from verifier.descent import FactoredRun, Run
+from verifier.formal import covered
 from verifier.report.latex import numbers, text
 from verifier.report.latex.context import Context
 from verifier.report.latex.dataset import dataset_text
 from verifier.report.latex.facts import FACTS
+from verifier.report.latex.frame import END, PACKAGE, PREAMBLE
 from verifier.report.latex.proofs import proof
 from verifier.report.latex.statements import statement
 from verifier.report.latex.statements.phrases import hypotheses
-
-PACKAGE = "attention-svm-verifier"
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,11 @@ def render(*reports: Report, files: Sequence[File] | None = None,
     data = dataset_text(ctx, source)
     propositions = "\n".join(_propositions(ctx, reports))
     parts = [_conventions(), data, _facts(ctx), propositions, *_remarks(ctx, reports),
-             _reproduction(files, command)]
+             _reproduction(files, command,
+                           any(covered(verdict) for _, verdict in _entries(reports)))]
     title = f"Certified conditions of {text.code(source)}" if source else "Certified conditions"
-    heading = f"\\attsvmheading{{{title}}}\\label{{{ctx.labels}}}"
-    return "\n".join([_PREAMBLE, heading, "", "\n\n".join(part for part in parts if part), _END])
+    heading = rf"\attsvmheading[{title}]{{\raggedright {title}}}\label{{{ctx.labels}}}"
+    return "\n".join([PREAMBLE, heading, "", "\n\n".join(part for part in parts if part), END])
 
 
 # Propositions ---------------------------------------------------------------------------------
@@ -128,7 +129,8 @@ def _part(k: int) -> str:
 def _outcome(verdict: Verdict) -> str:
     name = verdict.condition.replace("_", " ").replace("assumption ", "Assumption ")
     name = name[:-1] + name[-1].upper() if name.startswith("Assumption") else name
-    return f"{name} {'holds' if verdict.holds else 'fails'}; {verdict.evidence}"
+    formal = "; Coq" if covered(verdict) else ""
+    return f"{name} {'holds' if verdict.holds else 'fails'}; {verdict.evidence}{formal}"
 
 
 # The other sections ---------------------------------------------------------------------------
@@ -141,9 +143,11 @@ def _conventions() -> str:
         r"token, $s_i(W)$ the softmax of the logits $x_{i,t}^{T}Wz_i$, "
         r"$f_i=\sum_ts_{i,t}\gamma_{i,t}$ and $L(W)=\frac1n\sum_i\ell(f_i)$. A selection $\alpha$ "
         r"picks a token of each sample, $\mathrm{opt}$ those of largest score; a row is a pair "
-        r"$(i,t)$ with $t\ne\alpha_i$, $\varphi_{i,t}=(x_{i,\alpha_i}-x_{i,t})z_i^{T}$ its feature, "
+        r"$(i,t)$ with $t\ne\alpha_i$, $\varphi_{i,t}=(x_{i,\alpha_i}-x_{i,t})z_i^{T}$ its "
+        r"feature, "
         r"$m_{i,t}(W)=\langle\varphi_{i,t},W\rangle$ its margin and $\Delta_{i,t}=\gamma_{i,"
-        r"\alpha_i}-\gamma_{i,t}$ its gap. Att-SVM$(\alpha)$ asks for the $W=W^{\mathrm{mm}}_\alpha$ "
+        r"\alpha_i}-\gamma_{i,t}$ its gap. Att-SVM$(\alpha)$ asks for the "
+        r"$W=W^{\mathrm{mm}}_\alpha$ "
         r"of least $\|W\|_F$ with all margins $\ge1$; rows of margin $1$ under it are the support "
         r"indices, and $\alpha$ is locally optimal if it exists and $\Delta>0$ on them. Theorem "
         r"numbers of \cite{attsvm:theory} are those of its version 1. Gradient descent is "
@@ -158,7 +162,8 @@ def _conventions() -> str:
 def _facts(ctx: Context) -> str:
     if not ctx.facts:
         return ""
-    lines = [rf"\item \textbf{{Fact {k}}} ({FACTS[key].name}; {FACTS[key].proof}). {FACTS[key].says}"
+    lines = [rf"\item \textbf{{Fact {k}}} ({FACTS[key].name}; {FACTS[key].proof}). "
+             rf"{FACTS[key].says}"
              for key, k in ctx.facts.items()]
     return (r"\attsvmlead{Theorems used,} with their place in the proofs of \cite{attsvm:software}."
             "\n\\begin{attsvmfacts}\n" + "\n".join(lines) + "\n\\end{attsvmfacts}")
@@ -173,7 +178,7 @@ def _remarks(ctx: Context, reports: Sequence[Report]) -> Iterator[str]:
             ctx.entry = entry
             name = _subject(verdict)
             if verdict.evidence is Evidence.OBSERVED:
-                observed.append(f"{name}: {text.escape(verdict.reason)}.")
+                observed.append(f"{name[0].upper()}{name[1:]}: {text.escape(verdict.reason)}.")
             else:
                 open_.append(f"{name} ({text.escape(verdict.reason)})")
     if observed:
@@ -222,7 +227,7 @@ def _exact(A: object) -> Matrix:
     return tuple(tuple(rational(float(x)) for x in row) for row in A)  # type: ignore[attr-defined]
 
 
-def _reproduction(files: Sequence[File], command: str | None) -> str:
+def _reproduction(files: Sequence[File], command: str | None, formal: bool) -> str:
     made = "" if command is None else f"Made by {text.code(command)}. "
     versions = ", ".join([f"{PACKAGE} {version(PACKAGE)}", f"Python {platform.python_version()}",
                           f"python-flint {version('python-flint')}", f"numpy {version('numpy')}"])
@@ -231,81 +236,14 @@ def _reproduction(files: Sequence[File], command: str | None) -> str:
         letter = f"{_letter(k)}: " if len(files) > 1 else ""
         named.append(f"{letter}{text.code(file.name)}, sha256 {text.digest(file.sha256)}")
     several = len(files) > 1
+    exported = text.code(f"attsvm export --coq {files[0].name} DIR")
+    coq = f" What is marked Coq becomes a theorem for it by {exported}." if formal else ""
     names = " ".join(file.name for file in files)
-    return (rf"\attsvmlead{{Reproduction.}} {made}Versions: {text.escape(versions)}. The certificate "
+    return (rf"{{\raggedright\attsvmlead{{Reproduction.}} {made}Versions: "
+            rf"{text.escape(versions)}. The certificate "
             f"file{'s' if several else ''} ({'; '.join(named)}) "
             f"hold{'' if several else 's'} the dataset and every witness; "
             f"entry~{'A.' if several else ''}$k$ is item $k$, from $0$, of the list "
             rf"\texttt{{verdicts}}{' of file A' if several else ''}. All proofs are checked again "
             rf"by {text.code(f'attsvm check {names}')} or, with nothing but Python's standard "
-            rf"library, {text.code(f'python -m verifier.kernel {names}')}.")
-
-
-# The frame ------------------------------------------------------------------------------------
-
-_BIBTEX = r"""@article{attsvm:theory,
-  author  = {Tarzanagh, Davoud Ataee and Li, Yingcong and Thrampoulidis, Christos and Oymak, Samet},
-  title   = {Transformers as Support Vector Machines},
-  journal = {arXiv preprint arXiv:2308.16898v1},
-  year    = {2023}
-}
-@misc{attsvm:software,
-  title   = {attention-svm-verifier},
-  note    = {Version VERSION; proofs in its directory docs/theory}
-}"""
-
-_PREAMBLE = r"""% An appendix that compiles by itself (pdflatex, twice) and can be read into a paper:
-%   \appendix ... \input{this file}
-% It needs the package amsmath. Before \input you may define
-%   \newtheorem{attsvmproposition}{Proposition}[section]   to share a counter,
-%   \newtheorem{attsvmremark}{Remark}[section]             likewise,
-%   \newcommand{\attsvmheading}{\section}                  to change the level of the heading,
-% and the BibTeX entries at the end of this file go into your bibliography.
-\expandafter\ifx\csname @nodocument\endcsname\relax
-  \let\attsvmend\relax
-\else
-  \documentclass[10pt,a4paper]{article}
-  \usepackage{amsmath}
-  \usepackage[margin=16mm,bottom=18mm,footskip=8mm]{geometry}
-  \setlength{\topsep}{1.5pt plus 1pt}
-  \setlength{\parindent}{0pt}
-  \pagestyle{plain}
-  \begin{document}
-  \appendix
-  \def\attsvmend{%
-    \renewcommand{\section}[2]{\attsvmlead{References.}}
-    \begin{thebibliography}{9}
-    \small\setlength{\itemsep}{0pt}\setlength{\parsep}{0pt}
-    \bibitem{attsvm:theory} D.~A. Tarzanagh, Y.~Li, C.~Thrampoulidis, S.~Oymak.
-      Transformers as Support Vector Machines. arXiv:2308.16898v1, 2023.
-    \bibitem{attsvm:software} attention-svm-verifier, version VERSION. Proofs:
-      \texttt{docs/theory}.
-    \end{thebibliography}
-    \end{document}}
-\fi
-\ifdefined\attsvmheading\else\newcommand{\attsvmheading}{\section}\fi
-\ifdefined\attsvmproposition\else\newtheorem{attsvmproposition}{Proposition}[section]\fi
-\ifdefined\attsvmremark\else\newtheorem{attsvmremark}{Remark}[section]\fi
-\ifdefined\attsvmproof\else
-  \newcommand{\attsvmlead}[1]{\par\smallskip\noindent\textbf{#1} }
-  \newcommand{\attsvmpart}[2]{\textup{\textbf{#1}~[#2]} }
-  \newenvironment{attsvmproof}%
-    {\par\small\noindent\textit{Proof.}\ \ignorespaces}%
-    {\unskip\nobreak\hfil\penalty50\hskip1em\null\nobreak\hfil
-     \hbox{\vrule\vbox{\hrule width .5em\kern.5em\hrule}\vrule}%
-     \parfillskip=0pt\finalhyphendemerits=0\par}
-  \newenvironment{attsvmfacts}%
-    {\begin{list}{}{\footnotesize\setlength{\itemsep}{0pt}\setlength{\parsep}{0pt}%
-     \setlength{\topsep}{2pt}\setlength{\leftmargin}{1em}\setlength{\itemindent}{-1em}%
-     \setlength{\labelwidth}{0pt}\setlength{\labelsep}{0pt}}}%
-    {\end{list}}
-\fi
-\begingroup
-\ifx\attsvmend\relax\else\small\fi
-\emergencystretch=4em
-\allowdisplaybreaks""".replace("VERSION", version(PACKAGE))
-
-_END = "\n".join([
-    r"\par\endgroup", "", "% BibTeX:",
-    *(f"% {line}" for line in _BIBTEX.replace("VERSION", version(PACKAGE)).splitlines()),
-    r"\attsvmend", ""])
+            rf"library, {text.code(f'python -m verifier.kernel {names}')}.{coq}\par}}")

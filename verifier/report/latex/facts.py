@@ -23,7 +23,8 @@ FACTS: dict[str, Fact] = {
         r"$\lambda>0$, then $W={W}^{\mathrm{mm}}_\alpha$ and $\|W\|_F^2=\sum\lambda$.",
         "geometry, Theorem 1.3"),
     "gordan": Fact(
-        "Gordan", r"If $\sum\lambda_{i,t}\varphi_{i,t}=0$ for some $\lambda\ge0$, $\lambda\ne0$, no "
+        "Gordan", r"If $\sum\lambda_{i,t}\varphi_{i,t}=0$ for some $\lambda\ge0$, $\lambda\ne0$, "
+                  r"no "
         rf"$W$ has all margins positive, and ${_W}$ does not exist.", "geometry, Theorem 1.2"),
     "gap": Fact(
         "duality gap", r"If $W$ has all margins $\ge1$ and $\lambda\ge0$, then "
@@ -32,7 +33,8 @@ FACTS: dict[str, Fact] = {
         "geometry, Theorem 1.4 and Corollary 1.5"),
     "inverse": Fact(
         "verified KKT", r"Let $K$ be the Gram matrix of the features of rows $S$, "
-        r"$\|I-RK\|_\infty\le\beta<1$ and $\epsilon=\|R(\mathbf 1-K\lambda)\|_\infty/(1-\beta)$. If "
+        r"$\|I-RK\|_\infty\le\beta<1$ and $\epsilon=\|R(\mathbf 1-K\lambda)\|_\infty/(1-\beta)$. "
+        r"If "
         r"$\lambda_\sigma>\epsilon$ on $S$, and $\langle\varphi_o,\sum\lambda_\sigma\varphi_\sigma"
         r"\rangle-\epsilon\sum_\sigma|\langle\varphi_o,\varphi_\sigma\rangle|>1$ for every row $o$ "
         rf"whose feature is not one of $S$, then ${_W}=\sum\lambda^*_\sigma\varphi_\sigma$ with "
@@ -115,7 +117,8 @@ FACTS: dict[str, Fact] = {
         "global limits, Low-norm theorem"),
     "trap": Fact(
         "trap", r"Let the optimum be unique and $\eta B<2$. If $n(L(W_0)-L_*)<\ell(\frac12("
-        r"\gamma_i(1)+\gamma_i(2)))-\ell(\gamma_i(1))$ for every $i$, then for ever $s_{i,\mathrm{opt}_i}>\frac12$, all margins "
+        r"\gamma_i(1)+\gamma_i(2)))-\ell(\gamma_i(1))$ for every $i$, then for ever "
+        r"$s_{i,\mathrm{opt}_i}>\frac12$, all margins "
         r"under opt are positive and $\|W\|_F$ does not decrease.", "global limits, Trap theorem"),
     "first_step": Fact(
         "first step", r"The low-norm theorem holds from $W_1=-\eta_0\nabla L(0)$, whatever "
@@ -132,12 +135,15 @@ FACTS: dict[str, Fact] = {
         r"the clock), $u=\|\varphi\|$, $a=\langle\varphi,M\rangle$, $\kappa=a-1$, "
         r"$v=\sqrt{u^2-a^2/\|M\|^2}$ for each row, worse rows those with $\Delta>0$, rivals the "
         r"others. If (i) $a>\tau v$ for all rows, (ii) $s(\kappa-\tau v)>1$ for rivals, (iii) "
-        r"$D_i<\Delta_{i,t}$ for worse rows, among them those with $\lambda>0$, (iv) $\epsilon_a<1$, "
+        r"$D_i<\Delta_{i,t}$ for worse rows, among them those with $\lambda>0$, (iv) "
+        r"$\epsilon_a<1$, "
         r"then each step in $\{s'\ge s,\|W_\perp\|\le\tau s'\}$ raises the clock, and "
-        r"$\|W_\perp\|^2$ by at most $2C$ times as much, $C=\|M\|^2(E+s\tau\epsilon_v+\frac12\sigma("
+        r"$\|W_\perp\|^2$ by at most $2C$ times as much, "
+        r"$C=\|M\|^2(E+s\tau\epsilon_v+\frac12\sigma("
         r"\bar v+\epsilon_v))/(1-\epsilon_a)$, $\bar v=\max v$ over worse rows. A start of clock "
         r"$\ge s$ with $\|W_\perp\|\le p<\tau s$ stays there and converges in direction to $M$ if "
-        r"$C<\tau^2s$ or $C^2<\tau^2(2Cs-p^2)$. ($D_i,\epsilon_a,\epsilon_v,E,\sigma$ are explicit in "
+        r"$C<\tau^2s$ or $C^2<\tau^2(2Cs-p^2)$. ($D_i,\epsilon_a,\epsilon_v,E,\sigma$ are "
+        r"explicit in "
         r"the reference. This proves \cite[Theorem 7]{attsvm:theory} with constants.)",
         "basin, Theorems 1 and 2"),
     "residual": Fact(
@@ -189,7 +195,8 @@ FACTS: dict[str, Fact] = {
         r"$\|MP\|_*=\sum\lambda$ is the least nuclear norm.", "nuclear, section 2"),
     "nuclear_one": Fact(
         "one optimum", r"Let $g=\tfrac12(\|K\|_F^2+\|Q\|_F^2)-\sum\lambda$ and let $a,\kappa,\rho,b"
-        r">0$ bound four least singular values of the pair from below. With $\epsilon,\omega,\zeta$ "
+        r">0$ bound four least singular values of the pair from below. With "
+        r"$\epsilon,\omega,\zeta$ "
         r"as in the reference, $\lambda>\epsilon$, $2\omega<1$ and $\|Q\|_F^2U\zeta<b(1-2\omega)$ "
         r"imply that the optimum is unique, and $U\zeta\,\tfrac12(\|K\|_F^2+\|Q\|_F^2)+\delta<b$ "
         r"that its rank is $r$.", "nuclear, Theorem 3"),
@@ -219,7 +226,8 @@ FACTS: dict[str, Fact] = {
         "general, Proposition 8.6"),
     "ray": Fact(
         "invariant ray", r"The profile of tokens $t,\tau$, $\gamma_{i,t}>\gamma_{i,\tau}$, is the "
-        r"multiset of $2h_{i,p}-h_{i,t}-h_{i,\tau}$ (with $\gamma_{i,p}$ unless $\ell'$ is constant) "
+        r"multiset of $2h_{i,p}-h_{i,t}-h_{i,\tau}$ (with $\gamma_{i,p}$ unless $\ell'$ is "
+        r"constant) "
         r"over the tokens $p$, $h_{i,t}=x_{i,t}^{T}Dz_i$. If the sum of $(\gamma_{i,t}-\gamma_{i,"
         r"\tau})(x_{i,t}-x_{i,\tau})z_i^{T}$ over each profile is $c_kD$, $c_k\ge0$, one $>0$, "
         r"descent by any rule and step from any $rD$ stays on the line and converges in direction "

@@ -21,8 +21,10 @@ _CHARACTERS = 14
 _BITS = 50
 _LARGE = 1000
 _FAR = 10_000
-"""Fractions of a denominator up to _LARGE come before powers of two, which end at 2^±_FAR."""
-_PLAIN = range(-4, 7)
+_WHOLE = 10**16
+"""Fractions of a denominator up to _LARGE come before multiples, up to _LARGE, of powers of two,
+which end at 2^±_FAR; floats below _WHOLE that are integers are spelled as such."""
+_PLAIN = range(-4, 6)
 """Decimal exponents that are written without a power of ten."""
 
 
@@ -39,7 +41,7 @@ def short(x: fmpq) -> str | None:
         if q <= _LARGE and len(f"{p}/{q}") <= _CHARACTERS:
             return f"{p}/{q}"
     odd, power = _without_twos(p, q)
-    if odd is not None and len(str(odd)) <= _CHARACTERS // 2 and abs(power) < _FAR:
+    if odd is not None and abs(odd) <= _LARGE and abs(power) < _FAR:
         return _scaled(odd, power)
     if max(p.bit_length(), q.bit_length()) <= _BITS and len(f"{p}/{q}") <= _CHARACTERS:
         return f"{p}/{q}"
@@ -76,6 +78,8 @@ def float_text(x: fmpq) -> str | None:
     nearest = to_float(x)
     if not math.isfinite(nearest) or rational(nearest) != x:
         return None
+    if nearest.is_integer() and abs(nearest) < _WHOLE:
+        return str(int(nearest))
     mantissa, _, power = repr(nearest).partition("e")
     return rf"{mantissa}\cdot 10^{{{int(power)}}}" if power else mantissa
 
@@ -101,7 +105,7 @@ def apart(a: fmpq, b: fmpq) -> tuple[str, str]:
     """Numbers A ≥ *a* and B ≤ *b* with A < B, in as many digits as that takes; a < b.
 
     >>> apart(fmpq(1, 3**40), fmpq(1, 2)), apart(1 - fmpq(1, 10**9), fmpq(1))
-    (('8.22527\\cdot 10^{-20}', '1/2'), ('0.999999999', '1'))
+    (('8.22527\\\\cdot 10^{-20}', '1/2'), ('0.999999999', '1'))
     """
     assert a < b, "numbers that are apart"
     digits = DIGITS
@@ -241,6 +245,8 @@ def root_between(square_low: fmpq, square_high: fmpq) -> tuple[fmpq, fmpq]:
 def _root(x: fmpq, *, up: bool) -> fmpq:
     if x == 0:
         return x
-    shift = 2 * max(0, 70 - int(x.p).bit_length() + int(x.q).bit_length())
-    scaled = int((x * (fmpz(1) << shift)).floor())
-    return fmpq(math.isqrt(scaled) + (1 if up else 0), fmpz(1) << (shift // 2))
+    shift = 2 * max(0, 140 - int(x.p).bit_length() + int(x.q).bit_length())
+    scaled = x * (fmpz(1) << shift)
+    floor = math.isqrt(int(scaled.floor()))
+    above = up and floor * floor != scaled
+    return fmpq(floor + above, fmpz(1) << (shift // 2))

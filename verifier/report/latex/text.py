@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ _SPECIAL = {
     "–": "--", "—": "---", "…": r"\dots{}", "’": "'", "‘": "`", "“": "``", "”": "''",
     "\u00a0": "~", "\n": " ", "\t": " ", "ß": r"\ss{}", "æ": r"\ae{}", "ø": r"\o{}", "ł": r"\l{}",
     "Æ": r"\AE{}", "Ø": r"\O{}", "Ł": r"\L{}", "ı": r"\i{}"}
+_TYPEWRITER = "\\{}^~_<>|\"'$"
 _MATH = {
     "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "±": r"\pm", "−": "-", "×": r"\times", "·": r"\cdot",
     "∞": r"\infty", "‖": r"\|", "⟨": r"\langle", "⟩": r"\rangle", "∇": r"\nabla", "∈": r"\in",
@@ -25,11 +27,17 @@ _MATH = {
     "Φ": r"\Phi", "Ψ": r"\Psi", "Θ": r"\Theta", "Ω": r"\Omega", "π": r"\pi", "ξ": r"\xi",
     "⊂": r"\subset", "⪰": r"\succeq", "≻": r"\succ", "≈": r"\approx", "∪": r"\cup",
     "∩": r"\cap", "∀": r"\forall", "∃": r"\exists", "⇒": r"\Rightarrow", "⇔": r"\Leftrightarrow"}
-_SCRIPTS = {c: f"^{{{unicodedata.normalize('NFKD', c).replace('−', '-')}}}" for c in "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ"}
-_SCRIPTS |= {c: f"_{{{unicodedata.normalize('NFKD', c)}}}" for c in "₀₁₂₃₄₅₆₇₈₉ₖ"}
-_ACCENTS = {"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u",
-            "\u0307": ".", "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v",
-            "\u0327": "c", "\u0323": "d"}
+_SCRIPTS = {c: (mark, unicodedata.normalize("NFKD", c).replace("−", "-"))
+            for mark, scripts in (("^", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ"), ("_", "₀₁₂₃₄₅₆₇₈₉ₖ")) for c in scripts}
+_ACCENTS = {"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=",
+            "\u0306": "u", "\u0307": ".", "\u0308": '"', "\u030a": "r", "\u030b": "H",
+            "\u030c": "v", "\u0327": "c", "\u0323": "d"}
+_SYMBOLS = {"W^mm_opt": r"W^{\mathrm{mm}}_{\mathrm{opt}}", "W^mm_α": r"W^{\mathrm{mm}}_{\alpha}",
+            "W^mm": r"W^{\mathrm{mm}}", "W^fin": r"W^{\mathrm{fin}}", "L_*": "L_*",
+            "‖W‖_*": r"\|W\|_*", "‖W‖_F": r"\|W\|_F", "‖W‖": r"\|W\|", "W_⊥": r"W_\perp"}
+"""Spellings of the reports that are one symbol each, longer ones first."""
+_POWER = re.compile(r"e[+-][0-9]+")
+_SYMBOL = re.compile(f"({'|'.join(map(re.escape, _SYMBOLS))}|(?<=[0-9])e[+-][0-9]+)")
 
 
 def escape(text: str) -> str:
@@ -40,7 +48,16 @@ def escape(text: str) -> str:
     >>> print(escape("50%_α & é 中"))
     50\%\_$\alpha$ \& \'{e} [U+4E2D]
     """
-    return "".join(map(_character, unicodedata.normalize("NFC", text)))
+    parts = _SYMBOL.split(unicodedata.normalize("NFC", text))
+    return "".join(map(_part, parts))
+
+
+def _part(part: str) -> str:
+    if part in _SYMBOLS:
+        return f"${_SYMBOLS[part]}$"
+    if _POWER.fullmatch(part):
+        return rf"$\cdot10^{{{int(part[1:])}}}$"
+    return "".join(map(_character, part))
 
 
 def _character(c: str) -> str:
@@ -49,10 +66,11 @@ def _character(c: str) -> str:
     if c in _MATH:
         return f"${_MATH[c]}$"
     if c in _SCRIPTS:
-        return f"${_SCRIPTS[c]}$"
+        mark, script = _SCRIPTS[c]
+        return f"${mark}{{{script}}}$"
     if " " <= c <= "~":
         return c
-    base, *marks = unicodedata.normalize("NFD", c)
+    base, *marks = list(unicodedata.normalize("NFD", c))
     if base.isascii() and base.isalpha() and len(marks) == 1 and marks[0] in _ACCENTS:
         return rf"\{_ACCENTS[marks[0]]}{{{base}}}"
     return f"[U+{ord(c):04X}]"
@@ -61,8 +79,9 @@ def _character(c: str) -> str:
 def code(text: str) -> str:
     """*text* in typewriter type, which may be broken after punctuation."""
     parts = []
-    for c in text:
-        parts.append(_character(c))
+    for c in unicodedata.normalize("NFC", text):
+        # Typewriter fonts have these where ASCII has them, and nowhere else.
+        parts.append(rf"\char{ord(c)}{{}}" if c in _TYPEWRITER else _character(c))
         if c in "/_.-,=":
             parts.append(r"\allowbreak{}")
     return rf"\texttt{{{''.join(parts)}}}"

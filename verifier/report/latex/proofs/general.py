@@ -70,6 +70,7 @@ def gen_kkt(ctx: Context, verdict: Verdict, certificate: GenKKT) -> str:
         W += fmpq_mat(d, 1, delta) * fmpq_mat(1, d, list(query))
     listed = ctx.sparse(r"\lambda", certificate.multipliers, "multipliers")
     return (f"{_ROWS}With {listed} and {_equality(ctx, certificate.equality_multipliers)}, "
-            rf"{ctx.matrix('W', W, 'multipliers')} equals $\sum\lambda\varphi+\sum\mu\psi$, has all "
+            rf"{ctx.matrix('W', W, 'multipliers')} equals $\sum\lambda\varphi+\sum\mu\psi$, has "
+            rf"all "
             rf"$\langle\psi,W\rangle=0$, and {_margins(ctx, certificate.sets, W)}. "
             f"{ctx.fact('gen_kkt')} applies.")

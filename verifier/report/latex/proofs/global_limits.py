@@ -12,7 +12,7 @@ from conditions.certificates import LargeFirstStep, LowNormLimit, SelectionTrap
 from conditions.certificates.base import Matrix
 from conditions.excess_loss import combined, deficit, excess, rise
 from conditions.gradient_at_zero import margin_terms
-from conditions.smoothness import slope, smoothness
+from conditions.smoothness import rational_above, rational_below, slope
 from conditions.verdict import Verdict
 from verifier.report.latex import numbers, text
 from verifier.report.latex.context import ITEMS, Context
@@ -57,13 +57,12 @@ def large_first_step(ctx: Context, verdict: Verdict, certificate: LargeFirstStep
 def _descent(ctx: Context, verdict: Verdict,
              certificate: LowNormLimit | SelectionTrap | LargeFirstStep) -> str:
     """β bounds the Hessian, and the step is short enough."""
-    bound = smoothness(ctx.dataset, str(verdict.loss))
     product = certificate.step * certificate.beta
     key = ("smooth", verdict.loss, certificate.step, certificate.beta)
     if (place := ctx.seen(key)) is not None:
         return f"$\\eta B<2$ as in {place}."
     beta = numbers.parameter(certificate.beta)
-    return (f"By {ctx.fact('smooth')}, $B{numbers.at_most(bound)}\\le\\beta{beta}$ "
+    return (f"By {ctx.fact('smooth')}, $B\\le\\beta{beta}$ "
             f"and $\\eta\\beta\\le {numbers.apart(product, fmpq(2))[0]}<2$.")
 
 
@@ -95,7 +94,7 @@ def _excess(ctx: Context, verdict: Verdict, margins: Sequence[arb], share: fmpq,
                                              zip(tops, deficits, strict=True)]))
         gaps = [excess(loss, rise(loss, top, arb(share * min(row))))
                 for top, row in zip(tops, drops, strict=True)]
-        high, low = numbers.rational_above(total), numbers.rational_below(_least(gaps))
+        high, low = rational_above(total), rational_below(_least(gaps))
     shown = ""
     if (place := ctx.seen(("deficits", loss, tuple(map(str, deficits))))) is not None:
         shown = f"With the deficits of {place}, "

@@ -25,7 +25,8 @@ def top_score_gap(ctx: Context, verdict: Verdict, certificate: TopScoreGap) -> s
     if not certificate.rows:
         return "No token scores below the selected one of its sample: nothing is asked."
     i, t = certificate.rows[0]
-    return (rf"The least positive gap is $\Delta_{{{i},{t}}}{numbers.value(certificate.constant)}$, "
+    return (rf"The least positive gap is "
+            rf"$\Delta_{{{i},{t}}}{numbers.value(certificate.constant)}$, "
             r"and $Y_iv\cdot\sum_ts_tx_{i,t}=\gamma_{i,\alpha_i}-\sum_ts_t\Delta_{i,t}\le"
             r"\gamma_{i,\alpha_i}-c\sum_{t\ne\alpha_i}s_t$, with equality for weight on that token "
             "alone.")
@@ -46,12 +47,14 @@ def simplex_maximizer(ctx: Context, verdict: Verdict, certificate: SimplexMaximi
     if positive:
         where = "" if positive == ctx.dataset.n else r" Where $Y_i=1$,"
         parts.append(
-            rf"{where} the output $o=\sum_ts_tx_{{i,t}}$ has $(x_{{i,t}}-o)\cdot(v-2\lambda o)\le0$ "
+            rf"{where} the output $o=\sum_ts_tx_{{i,t}}$ has $(x_{{i,t}}-o)\cdot(v-2\lambda "
+            rf"o)\le0$ "
             "for every token, so it is best and, $h$ being strictly concave, the only best output; "
             f"the normals $w$ ({ctx.filed('normals')}) have $w\\cdot x_{{i,t}}$ largest exactly at "
             "the tokens of positive weight, which are affinely independent, so $s$ is unique.")
     if positive < ctx.dataset.n:
-        parts.append(r" Where $Y_i=-1$, $h$ is smallest at the one token of weight $1$, and $-h$ is "
+        parts.append(r" Where $Y_i=-1$, $h$ is smallest at the one token of weight $1$, and $-h$ "
+                     r"is "
                      "convex, so that mixtures do not exceed its largest value at a token.")
     return f"{''.join(parts).strip()} {ctx.fact('mixture')} applies.".replace("  ", " ")
 
@@ -97,11 +100,13 @@ def _exclusion(ctx: Context, certificate: InvariantRay, D: fmpq_mat) -> str:
         m = min(margins.values())
         shorter = numbers.strictly(r"\|W\|_F^2m^2", size * m * m, r"\|D\|_F^2", own)
         return (f"{chosen}. {ctx.matrix('W', part.W, 'exclusion.W')} has all margins $\\ge1$ and "
-                f"{shorter}, for the least margin $m{numbers.value(m)}$ of $D$, so $D$ is not a multiple of "
+                f"{shorter}, for the least margin $m{numbers.value(m)}$ of $D$, so $D$ is not a "
+                f"multiple of "
                 r"$W^{\mathrm{mm}}_\alpha$.")
     assert isinstance(part, ExactKKT)
     i, t = next(row for row in part.support if ctx.gap(phi, row) <= 0)
-    return (f"{chosen}. {multipliers_text(ctx, phi, part.multipliers)} Row $({i},{t})$ is a support "
+    return (f"{chosen}. {multipliers_text(ctx, phi, part.multipliers)} Row $({i},{t})$ is a "
+            f"support "
             rf"index with $\Delta_{{{i},{t}}}{numbers.value(ctx.gap(phi, (i, t)))}\le0$, so "
             r"$\alpha$ is not locally optimal.")
 

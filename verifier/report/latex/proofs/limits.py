@@ -18,6 +18,7 @@ from conditions.certificates import (
 )
 from conditions.selection import Features
 from conditions.separation.rows import equal_rows
+from conditions.smoothness import rational_above, rational_below
 from conditions.verdict import Verdict
 from verifier.report.latex import numbers, text
 from verifier.report.latex.context import Context
@@ -35,16 +36,17 @@ def basin_isotropic(ctx: Context, verdict: Verdict, certificate: BasinIsotropic)
     s, tau = certificate.clock, certificate.slope
     with flint_context.workprec(frame.bits):
         clock, across = _place(frame, certificate)
-        C = numbers.rational_above(values.C)
+        C = rational_above(values.C)
         left = arb(tau * tau) * (2 * values.C * arb(s) - across * across)
     kept = numbers.strictly("C", C, r"\tau^2s", tau * tau * s)
     if tau * tau * s <= C:
-        kept = numbers.strictly("C^2", C * C, r"\tau^2(2Cs-p^2)", numbers.rational_below(left))
-    inside = numbers.strictly(r"\|W_\perp\|\le p", numbers.rational_above(across), r"\tau s",
+        kept = numbers.strictly("C^2", C * C, r"\tau^2(2Cs-p^2)", rational_below(left))
+    inside = numbers.strictly(r"\|W_\perp\|\le p", rational_above(across), r"\tau s",
                               tau * s)
     near = r" less $\varrho/\|M\|$" if certificate.radius else ""
     return (f"{solved} Take {_chosen(certificate)}. The clock $\\langle W_0,M\\rangle/\\|M\\|^2$"
-            f"{near} is ${numbers.bottom(clock)}\\ge s$; {inside}. {_cone_text(values)}; {kept}. "
+            f"{near} is ${numbers.bottom(clock, s)}\\ge s$; {inside}. {_cone_text(values)}; "
+            f"{kept}. "
             f"{ctx.fact('cone')} applies.")
 
 
@@ -63,15 +65,16 @@ def basin_cone(ctx: Context, verdict: Verdict, certificate: BasinCone) -> str:
     with flint_context.workprec(frame.bits):
         reach = arb(s) * frame.norm
         wide = frame.norm * arb(mu * (2 - mu)).sqrt()
+    clocks = numbers.strictly(r"s\|M\|", rational_above(reach), r"(1-\mu)R", (1 - mu) * R)
+    apertures = numbers.strictly(r"\|M\|\sqrt{\mu(2-\mu)}", rational_above(wide),
+                                 r"\tau(1-\mu)", tau * (1 - mu))
     rounded = ("" if numbers.short(mu) and numbers.short(R) else
                f" ($\\mu$, $R$ exactly: {ctx.filed('aperture')}, \\texttt{{radius}}; the statement "
                "rounds both to the safe side)")
-    kept = numbers.strictly("C", numbers.rational_above(values.C), r"\tau^2s", tau * tau * s)
+    kept = numbers.strictly("C", rational_above(values.C), r"\tau^2s", tau * tau * s)
     return (rf"{solved} Take {_chosen(certificate)}{rounded}. Clocks in the cone are "
-            rf"$\ge(1-\mu)R/\|M\|\ge s$, as $s\|M\|{numbers.top(reach)}$ and "
-            rf"$(1-\mu)R{numbers.value((1 - mu) * R)}$; and $\|W_\perp\|\le\tau s'$, as $\|M\|"
-            rf"\sqrt{{\mu(2-\mu)}}{numbers.top(wide)}$ and $\tau(1-\mu)"
-            rf"{numbers.value(tau * (1 - mu))}$. {_cone_text(values)}; {kept}. {last}")
+            rf"$\ge(1-\mu)R/\|M\|\ge s$, as {clocks}; and $\|W_\perp\|\le\tau s'$, as {apertures}. "
+            rf"{_cone_text(values)}; {kept}. {last}")
 
 
 def _solved(ctx: Context, phi: Features, solution: ExactKKT | KKTEnclosure) -> str:
@@ -118,7 +121,8 @@ def _cone_text(values: ConeValues) -> str:
     if values.lead is None:
         met = rf"{first}; {third}; there are no rivals, so $\epsilon_a=\epsilon_v=0$"
     else:
-        met = (rf"{first}; (ii) $s(\kappa-\tau v){numbers.bottom(values.lead, fmpq(1))}>1$; {third}; "
+        met = (rf"{first}; (ii) $s(\kappa-\tau v){numbers.bottom(values.lead, fmpq(1))}>1$; "
+               rf"{third}; "
                rf"(iv) $\epsilon_a{numbers.top(values.eps_a, fmpq(1))}<1$, "
                rf"$\epsilon_v{numbers.top(values.eps_v)}$")
     return (rf"{met}; $E{numbers.top(values.entropy)}$, $\sigma{numbers.top(values.length)}$, "
@@ -142,16 +146,18 @@ def basin_residual(ctx: Context, verdict: Verdict, certificate: BasinResidual) -
         room = (1 + v.shift) * v.low * arb(certificate.ball)
         twist = v.step * (1 + v.shift) * (v.low + v.high)
     low, high = certificate.eigenvalues
-    pushed = numbers.strictly("P", numbers.rational_above(v.push), r"(1+\bar\nu)\mu_BB",
-                              numbers.rational_below(room))
-    moved = numbers.apart(numbers.rational_above(v.moved), certificate.drift)[0]
+    pushed = numbers.strictly("P", rational_above(v.push), r"(1+\bar\nu)\mu_BB",
+                              rational_below(room))
+    moved = numbers.apart(rational_above(v.moved), certificate.drift)[0]
     return (f"{solved} Take $s{numbers.parameter(certificate.clock)}$, "
             f"$B{numbers.parameter(certificate.ball)}$, $Z{numbers.parameter(certificate.drift)}$, "
             f"$\\mu{numbers.parameter(low)}$, $\\mu'{numbers.parameter(high)}$ ($\\mu$ and $\\mu'$ "
             "by two definite matrices). All starts have a clock "
-            f"${numbers.bottom(v.clock)}\\ge s$ and $\\|E_\\parallel\\|{numbers.top(v.size)}\\le B$. "
-            f"Then $\\nu^+{numbers.top(v.up)}$, $\\nu^-{numbers.top(v.down)}$, $\\bar\\nu"
-            f"{numbers.ball(v.shift)}$, $\\vartheta{numbers.bottom(v.pace)}>0$; {pushed}; the drift is "
+            f"${numbers.bottom(v.clock, certificate.clock)}\\ge s$ and "
+            f"$\\|E_\\parallel\\|{numbers.top(v.size, certificate.ball)}\\le "
+            f"B$. Then $\\nu^+{numbers.top(v.up)}$, $\\nu^-{numbers.top(v.down)}$, $\\bar\\nu"
+            f"{numbers.ball(v.shift)}$, $\\vartheta{numbers.bottom(v.pace)}>0$; {pushed}; the "
+            f"drift is "
             f"$\\le {moved}<Z$; $h{numbers.top(v.step)}$ and "
             f"$h(1+\\bar\\nu)(\\mu_B+\\mu'_B){numbers.top(twist, fmpq(2))}<2$. "
             f"{ctx.fact('residual')} applies.")
@@ -174,5 +180,6 @@ def verified_run(ctx: Context, verdict: Verdict, certificate: VerifiedRun) -> st
                  else basin_residual(ctx, verdict, basin))
     return (f"Repeat {steps} in ball arithmetic of {certificate.precision} bits from the exact "
             f"$W(0)$ ({rule}): the iterate $W({certificate.steps})$ of exact descent is "
-            f"within $\\varrho{numbers.parameter(basin.radius)}$ of {start}, and all starts that near "
+            f"within $\\varrho{numbers.parameter(basin.radius)}$ of {start}, and all starts that "
+            f"near "
             f"converge, as is shown now. {proof}")

@@ -123,7 +123,8 @@ def low_rank_pair(ctx: Context, verdict: Verdict, certificate: LowRankPair) -> s
     phi = ctx.features(verdict.selection)
     W = _product(certificate.K, certificate.Q)
     shown = ctx.margins_text(phi, W).replace("its", "the", 1)
-    return (f"Take {ctx.matrix('K', certificate.K, 'K')}, {ctx.matrix('Q', certificate.Q, 'Q')}: for "
+    return (f"Take {ctx.matrix('K', certificate.K, 'K')}, {ctx.matrix('Q', certificate.Q, 'Q')}: "
+            f"for "
             f"$KQ^{{T}}$ {shown}; all are $\\ge1$.")
 
 
@@ -131,9 +132,11 @@ def rank_one_infeasible(ctx: Context, verdict: Verdict, certificate: RankOneInfe
     """The tree of signs and the multipliers that close its leaves."""
     leaves = [node for node in certificate.nodes if not isinstance(node, int)]
     queries = sum(isinstance(node, OppositeQueries) for node in leaves)
-    start = (f"By {ctx.fact('signs')} it is enough to exclude every choice of signs. Their tree has "
+    start = (f"By {ctx.fact('signs')} it is enough to exclude every choice of signs. Their tree "
+             f"has "
              f"{text.count(len(leaves), 'leaf', 'leaves')}, {queries} closed by $y>0$ with "
-             rf"$\sum y_is_iz_i=0$ and {len(leaves) - queries} by $\lambda>0$ with $\sum\lambda_{{i,t}}"
+             rf"$\sum y_is_iz_i=0$ and {len(leaves) - queries} by $\lambda>0$ with "
+             rf"$\sum\lambda_{{i,t}}"
              r"s_i(x_{i,\alpha_i}-x_{i,t})=0$")
     if len(leaves) > _LEAVES:
         return f"{start} ({ctx.filed('nodes')})."

@@ -72,5 +72,6 @@ def modular_rank(ctx: Context, verdict: Verdict, certificate: ModularRank) -> st
     return (f"{solved} Modulo $p={p}$, $\\det K$ (scaled "
             f"to integers) is a unit, and $\\sum\\lambda^*_\\sigma\\varphi_\\sigma$, "
             f"$K\\lambda^*=\\mathbf1$, has {text.count(r, 'unit pivot')}, so its rank is at least "
-            f"{r} ({ctx.fact('modular')}, with Cramer's rule). The queries or the token differences "
+            f"{r} ({ctx.fact('modular')}, with Cramer's rule). The queries or the token "
+            f"differences "
             f"of $S$ have rank at most {r}, and {ctx.fact('rank')} bounds the rank from above.")

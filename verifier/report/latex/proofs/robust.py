@@ -104,7 +104,8 @@ def ball_factors(ctx: Context, verdict: Verdict, certificate: BallFactors) -> st
             worst.append(_defect(A, inverse, 2 * eps))
         query = _defect(ctx.dataset.queries, certificate.queries, eps)
     return (f"With {_radius(eps)} and right inverses $B$ ({ctx.filed('differences')}, "
-            rf"\texttt{{queries}}), $\|I-AB\|_\infty+2\varepsilon\sum|B|{numbers.top(_largest(worst), fmpq(1))}"
+            rf"\texttt{{queries}}), "
+            rf"$\|I-AB\|_\infty+2\varepsilon\sum|B|{numbers.top(_largest(worst), fmpq(1))}"
             r"<1$ for the differences $A$ of every sample, and $\|I-ZB\|_\infty+\varepsilon\sum|B|"
             rf"{numbers.top(query, fmpq(1))}<1$ for the queries $Z$. {ctx.fact('ball_rank')} and "
             f"{ctx.fact('independence')} apply.")
@@ -135,7 +136,8 @@ def ball_rows(ctx: Context, verdict: Verdict, certificate: BallRows) -> str:
             defects.append(total)
         worst = _largest(defects)
     return (f"With {_radius(eps)} and the right inverse $B$, {ctx.filed('inverse')}, of the "
-            rf"{text.count(len(phi), 'feature')} $\Phi$, $\|I-\Phi B\|_\infty{numbers.top(worst, fmpq(1))}<1"
+            rf"{text.count(len(phi), 'feature')} $\Phi$, $\|I-\Phi "
+            rf"B\|_\infty{numbers.top(worst, fmpq(1))}<1"
             rf"$ over the ball. {ctx.fact('ball_rank')} applies.")
 
 

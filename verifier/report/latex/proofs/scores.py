@@ -35,7 +35,8 @@ def _few(ctx: Context, parts: list[str], kind: str) -> str:
     """The parts, or the first of them and how many there are."""
     if len(parts) <= ITEMS:
         return f"{text.listed(parts)}."
-    return (f"{text.listed(parts[:3])}, and so on for all {len(parts)} samples ({kind}); the scores "
+    return (f"{text.listed(parts[:3])}, and so on for all {len(parts)} samples ({kind}); the "
+            f"scores "
             r"follow from the dataset.")
 
 

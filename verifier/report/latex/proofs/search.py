@@ -93,9 +93,11 @@ def krawczyk(ctx: Context, verdict: Verdict, certificate: Krawczyk) -> str:
         negative = text.count(certificate.inertia.negative, "negative diagonal entry",
                               "negative diagonal entries")
         inertia = (" With $P$ of the certificate, $-P^{T}JP$ is strictly diagonally dominant for "
-                   f"all $J$ in the enclosure on the box, with {negative}; by Gershgorin and Sylvester these are the signs of the eigenvalues.")
+                   f"all $J$ in the enclosure on the box, with {negative}; by Gershgorin and "
+                   f"Sylvester these are the signs of the eigenvalues.")
     return (f"Let $B_k=(x_{{i,0}}-x_{{i,t}})z_i^{{T}}$ for {basis}, a basis of the row space "
-            f"of the features, and $W=\\sum_ky_kB_k$ with $|y_k-c_k|\\le\\rho={_exact(certificate)}$, "
+            f"of the features, and $W=\\sum_ky_kB_k$ with "
+            f"$|y_k-c_k|\\le\\rho={_exact(certificate)}$, "
             f"{center} (exactly: {ctx.filed('center')}). With $C$, {ctx.filed('preconditioner')}, "
             r"interval arithmetic gives $\max_k\bigl(|(CG(c))_k|+\rho\sum_m\sup|(I-CJ)_{km}|\bigr)/"
             rf"\rho{bound}<1$; {ctx.fact('krawczyk')} applies.{inertia}")
@@ -121,9 +123,12 @@ def simplex_cover(ctx: Context, verdict: Verdict, certificate: SimplexCover) -> 
             f"{2**r} orthants, {text.count(len(certificate.nodes) - leaves, 'split')} lead to "
             f"{text.count(leaves, 'cell')}, convex hulls of points and rays, that cover "
             f"$\\mathbf R^{{{r}}}$ ({ctx.filed('nodes')}). On each cell "
-            f"some $c$ ({text.count(len(certificate.directions), 'direction')} in all) makes a lower "
+            f"some $c$ ({text.count(len(certificate.directions), 'direction')} in all) makes a "
+            f"lower "
             f"bound of "
             r"$e^{-E_0\cdot y}\sum_i|\ell'(f_i)|\sum_{t<\tau}s_{i,t}s_{i,\tau}(\gamma_{i,t}-"
-            r"\gamma_{i,\tau})(F_{i,t\tau}\cdot c)$ positive, $F_{i,t\tau}\cdot y=(x_{i,t}-x_{i,\tau})^{T}Wz_i$, "
-            f"exponentials enclosed to a relative width of $2^{{-{certificate.precision}}}$ and rounded outward; "
+            r"\gamma_{i,\tau})(F_{i,t\tau}\cdot c)$ positive, $F_{i,t\tau}\cdot "
+            r"y=(x_{i,t}-x_{i,\tau})^{T}Wz_i$, "
+            f"exponentials enclosed to a relative width of $2^{{-{certificate.precision}}}$ and "
+            f"rounded outward; "
             f"{ctx.fact('cover')} applies.")

@@ -17,8 +17,10 @@ from conditions.certificates import (
     SparseVector,
     TopologicalOrder,
 )
+from conditions.certificates.base import Matrix
 from conditions.selection import Features, Row
 from conditions.separation.nuclear_uniqueness import square_of_row
+from conditions.smoothness import rational_above
 from conditions.verdict import Verdict
 from verifier.report.latex import numbers, text
 from verifier.report.latex.context import ITEMS, Context
@@ -35,13 +37,12 @@ def separator(ctx: Context, verdict: Verdict, certificate: Separator) -> str:
     return separates(ctx, ctx.features(verdict.selection), certificate.W, "W") + "."
 
 
-def separates(ctx: Context, phi: Features, W: object, name: str) -> str:
+def separates(ctx: Context, phi: Features, W: Matrix, name: str) -> str:
     """The phrase that *W* has all margins ≥ 1."""
     key = ("separator", phi.selection, W)
     if (place := ctx.seen(key)) is not None:
         return f"The matrix of {place} has all margins $\\ge1$"
-    return (f"For {ctx.matrix('W', W, name)}, "  # type: ignore[arg-type]
-            f"{ctx.margins_text(phi, W)}; all are $\\ge1$")  # type: ignore[arg-type]
+    return f"For {ctx.matrix('W', W, name)}, {ctx.margins_text(phi, W)}; all are $\\ge1$"
 
 
 def farkas(ctx: Context, verdict: Verdict, certificate: Farkas) -> str:
@@ -189,7 +190,7 @@ def enclosure_text(ctx: Context, phi: Features, certificate: KKTEnclosure) -> st
         weights = arb_mat(s, 1, [arb(x) for x in certificate.multipliers])
         left = R * (arb_mat(s, 1, [1] * s) - K * weights)
         epsilon = arb(_largest([abs(x) for x in left.entries()]) / (1 - beta)).upper()
-        least = min(certificate.multipliers) - numbers.rational_above(epsilon)
+        least = min(certificate.multipliers) - rational_above(epsilon)
         margin = _least_other_margin(phi, certificate, positions, epsilon)
     what = (f"Let $S$ be {ctx.rows(certificate.rows, 'rows')}, $R$ {ctx.filed('inverse')} and "
             f"$\\lambda$ {ctx.filed('multipliers')}. Then $\\|I-RK\\|_\\infty\\le\\beta"

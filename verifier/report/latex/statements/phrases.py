@@ -53,7 +53,7 @@ def start_text(ctx: Context, W: Matrix, name: str, symbol: str = "W_0") -> str:
     if square == 0:
         return f"${symbol}=0$"
     if (place := ctx.seen(("start", W))) is not None:
-        return f"${symbol}$, the start of {place},"
+        return f"${symbol}$ (the start of {place})"
     low, high = numbers.root_between(square, square)
     shown = ctx.matrix(symbol, W, name)
     if all(numbers.short(x) is not None for row in W for x in row):

@@ -132,7 +132,8 @@ def assumption_e(ctx: Context, verdict: Verdict) -> str:
         return (r"Assumption E of \cite{attsvm:theory} holds with every $c>0$: no"
                 " token scores below a selected one.")
     return (f"The largest $c$ with $Y_iv\\cdot\\sum_ts_tx_{{i,t}}"
-            r"\le\gamma_{i,\alpha_i}-c(1-s_{\alpha_i})$, for all $i$ and all weights $s\ge0$ of sum "
+            r"\le\gamma_{i,\alpha_i}-c(1-s_{\alpha_i})$, for all $i$ and all weights $s\ge0$ of "
+            r"sum "
             r"$1$ on $\alpha_i$ and the tokens with $\Delta_{i,t}>0$, is "
             rf"$c{numbers.value(certificate.constant)}$ (Assumption E of \cite{{attsvm:theory}}).")
 

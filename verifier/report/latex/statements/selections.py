@@ -55,7 +55,8 @@ def assumption_d(ctx: Context, verdict: Verdict) -> str:
     """Assumption D."""
     if verdict.holds:
         return (rf"Assumption D of \cite{{attsvm:theory}} holds: the optimal token is unique in "
-                rf"every sample, and every $\alpha\ne\mathrm{{opt}}$ for which ${WMM}$ exists has a "
+                rf"every sample, and every $\alpha\ne\mathrm{{opt}}$ for which ${WMM}$ exists has "
+                rf"a "
                 r"sample $i$ with $\alpha_i\ne\mathrm{opt}_i$ and $(i,\mathrm{opt}_i)$ a support "
                 "index.")
     if isinstance(verdict.certificate, OptimumTie):
