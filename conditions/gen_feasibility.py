@@ -7,10 +7,12 @@ Hypotheses
     None; every O_i has at least one token. O_i = {α_i} is Att-SVM(α). If no token is rejected,
     W = 0 is a solution, and there is no direction.
 Certificate
-    `gen_separator` (holds), `motzkin` (fails). The sets are part of both.
+    `gen_separator`, `gen_enclosure` (holds), `motzkin` (fails). The sets are part of each.
 Decision procedure
-    `conditions.separation.general`: the features are projected on the orthogonal complement of
-    the equalities, over Q; there it is the question of `conditions.feasibility` (Motzkin).
+    `conditions.separation.general`. Verified floats enclose W^mm; near it a W that meets the
+    equalities exactly is found query by query where the directions of the queries are independent,
+    and otherwise the enclosure shows that there is one. Over Q the features are projected on the
+    orthogonal complement of the equalities; there it is the question of `conditions.feasibility`.
 Reference
     arXiv 2308.16898 v1, section 6 (Gen-SVM); docs/theory.md, section 8.
 """
@@ -32,10 +34,10 @@ def decide(dataset: AttentionDataset, sets: Iterable[Iterable[object]]) -> Verdi
     outcome = solve(dataset, check_sets(dataset, sets))
     if isinstance(outcome, GenInfeasible):
         return gen_infeasible(CONDITION, outcome)
-    rejected, tied = len(outcome.margins), len(outcome.constraints.tied)
+    rejected, tied = len(outcome.constraints.rejected), len(outcome.constraints.tied)
     reason = (f"W has all {rejected} margins at least 1 and meets all {tied} equalities"
               if rejected else "no token is rejected: W = 0 is a solution, there is no direction")
-    return proved(CONDITION, Status.HOLDS, outcome.separator, reason,
+    return proved(CONDITION, Status.HOLDS, outcome.separator or outcome.certificate, reason,
                   number=f"{rejected} margins ≥ 1, {tied} equalities")
 
 

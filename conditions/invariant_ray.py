@@ -42,7 +42,7 @@ from conditions.verdict import Status, Verdict, proved, undecided
 CONDITION = "invariant_ray"
 
 _Logits = tuple[tuple[fmpq, ...], ...]
-_Profile = tuple[Any, ...]
+_Profile = tuple[int, fmpq]
 
 
 def decide(dataset: AttentionDataset, loss: str, direction: Any = None) -> Verdict:
@@ -122,16 +122,23 @@ def _logits(dataset: AttentionDataset, D: fmpq_mat) -> _Logits:
 
 def _profile_sums(dataset: AttentionDataset, loss: str, logits: _Logits
                   ) -> dict[_Profile, list[fmpq]]:
-    """Per profile Σ (γ_it − γ_iτ)(x_it − x_iτ) z_iᵀ over its pairs, flattened."""
+    """Per profile Σ (γ_it − γ_iτ)(x_it − x_iτ) z_iᵀ over its pairs, flattened.
+
+    Equal profiles, equal weights |ℓ'(f)| s_t s_τ along the line. One is that of its sample's shape,
+    moved so that its largest logit is 2h_max − h_t − h_τ.
+    """
     d = dataset.d
+    shapes: dict[tuple[Any, ...], int] = {}
     sums: defaultdict[_Profile, list[fmpq]] = defaultdict(lambda: [fmpq(0)] * (d * d))
     for tokens, query, scores, h in zip(dataset.tokens, dataset.queries, dataset.scores, logits,
                                         strict=True):
+        shape, top = _shape(loss, h, scores), 2 * max(h)
+        number = shapes.setdefault(shape, len(shapes))
         for t, high in enumerate(scores):
             for s, low in enumerate(scores):
                 if high <= low:
                     continue
-                total = sums[_profile(loss, h, scores, t, s)]
+                total = sums[number, top - h[t] - h[s]]
                 for a in range(d):
                     pull = (high - low) * (tokens[t][a] - tokens[s][a])
                     for b in range(d):
@@ -139,12 +146,11 @@ def _profile_sums(dataset: AttentionDataset, loss: str, logits: _Logits
     return sums
 
 
-def _profile(loss: str, h: Sequence[fmpq], scores: Sequence[fmpq], t: int, s: int) -> _Profile:
-    """What the weight |ℓ'(f)| s_t s_s depends on along the line: equal profiles, equal weights."""
-    middle = h[t] + h[s]
-    if loss == "correlation":
-        return tuple(sorted(2 * x - middle for x in h))
-    return tuple(sorted((2 * x - middle, score) for x, score in zip(h, scores, strict=True)))
+def _shape(loss: str, h: Sequence[fmpq], scores: Sequence[fmpq]) -> tuple[Any, ...]:
+    """The logits relative to the largest, sorted, with their scores unless |ℓ'| = 1."""
+    top = max(h)
+    below = [x - top for x in h]
+    return tuple(sorted(below if loss == "correlation" else zip(below, scores, strict=True)))
 
 
 # Where the ray does not lead --------------------------------------------------------------------

@@ -7,9 +7,10 @@ Hypotheses
     None; fails when Gen-SVM is infeasible. If no token is rejected W^mm = 0 has no direction, and
     a norm of 0 says so.
 Certificate
-    `gen_kkt` (holds), `motzkin` (fails). The sets are part of both.
+    `gen_kkt`, `gen_enclosure` (holds), `motzkin` (fails). The sets are part of each.
 Decision procedure
-    `conditions.separation.general`: exact KKT over Q on the complement of the equalities.
+    `conditions.separation.general`: verified floats, then exact KKT over Q on the complement of
+    the equalities.
 Reference
     arXiv 2308.16898 v1, section 6 (Gen-SVM); docs/theory.md, section 8.
 """
@@ -34,11 +35,11 @@ def decide(dataset: AttentionDataset, sets: Iterable[Iterable[object]]) -> Verdi
     outcome = solve(dataset, check_sets(dataset, sets))
     if isinstance(outcome, GenInfeasible):
         return gen_infeasible(CONDITION, outcome)
-    count, total = len(outcome.support), len(outcome.margins)
+    count, total = len(outcome.support), len(outcome.constraints.rejected)
     if not total:
         return proved(CONDITION, Status.HOLDS, outcome.certificate,
                       "no token is rejected: W^mm = 0, there is no direction", number="W^mm = 0")
-    margin = float(arb(1 / outcome.norm_squared).sqrt())
+    margin = float(arb(1 / outcome.norm_bounds[0]).sqrt())
     return proved(CONDITION, Status.HOLDS, outcome.certificate,
                   f"{count} of {total} rejected tokens are support indices; "
                   f"margin 1/‖W^mm‖ ≈ {margin:.6g}", number=f"{count} of {total}")

@@ -8,8 +8,8 @@ Certificate
     `exact_rank` or `modular_rank` (holds), `farkas` (fails).
 Decision procedure
     λ = K_SS⁻¹1 modulo a prime gives W^mm modulo it and a lower bound. From above, for any set A of
-    rows in the support S, rank W^mm ≤ rank{x_{iα_i} − x_it : A} + rank{z_i : S∖A}; A is read off
-    the null spaces modulo the prime. Where the two do not meet: the rank of W^mm over Q.
+    rows in the support S, rank W^mm ≤ rank{x_{iα_i} − x_it : A} + rank{z_i : S∖A}; A is S, ∅, or
+    read off the null spaces modulo the prime. Where the two do not meet: the rank of W^mm over Q.
 Reference
     arXiv 2308.16898 v1, Lemma 1; docs/theory.md, section 1.
 """
@@ -25,7 +25,7 @@ from conditions.dataset import AttentionDataset
 from conditions.exact.rank_one import take
 from conditions.exact.ranks import PRIMES, integer_rows, null_space, rank, reduced
 from conditions.feasibility import infeasible
-from conditions.selection import Selection, check_selection
+from conditions.selection import Row, Selection, check_selection
 from conditions.separation.frobenius import (
     EnclosedSolution,
     ExactSolution,
@@ -54,12 +54,12 @@ def decide(dataset: AttentionDataset, selection: Selection) -> Verdict:
 class Bounds:
     """The rank of W^mm, met from below modulo ``modulus`` and from above by its factors.
 
-    ``undivided``: all rows are on one side, A = S or A = ∅, as `modular_rank` has it.
+    ``differences`` are the rows A whose differences count, not their queries.
     """
 
     rank: int
     modulus: int
-    undivided: bool
+    differences: tuple[Row, ...]
 
 
 def bounds(solution: Solution) -> Bounds | None:
@@ -68,27 +68,31 @@ def bounds(solution: Solution) -> Bounds | None:
     positions = (sorted(solution.multipliers) if isinstance(solution, ExactSolution)
                  else [int(k) for k in solution.verified.positions])
     deltas, queries = take(phi.differences, positions), take(phi.queries, positions)
-    plain = min(rank(deltas), rank(queries))
+    names = [phi.rows[k] for k in positions]
+    whole = min((rank(queries), ()), (rank(deltas), tuple(names)))
     gram = phi.gram(positions)
     for prime in PRIMES:
         W = _solution_modulo(gram, deltas, queries, prime)
         if W is None:
             continue
         lower = int(W.rank())
-        if lower >= plain:
-            return Bounds(plain, prime, True)
-        for left, right, matrix in ((deltas, queries, W), (queries, deltas, W.transpose())):
-            if _divided_bound(left, right, matrix, prime) <= lower:
-                return Bounds(lower, prime, False)
+        if lower >= whole[0]:
+            return Bounds(whole[0], prime, whole[1])
+        outside, inside = _divided(queries, W, prime)
+        if _rank(deltas, outside) + _rank(queries, inside) <= lower:
+            return Bounds(lower, prime, tuple(names[k] for k in outside))
+        outside, inside = _divided(deltas, W.transpose(), prime)
+        if _rank(queries, outside) + _rank(deltas, inside) <= lower:
+            return Bounds(lower, prime, tuple(names[k] for k in inside))
     return None
 
 
 def _certificate(solution: Solution) -> ModularRank | ExactRank:
     met = bounds(solution)
-    if met is not None and met.undivided and isinstance(solution, EnclosedSolution):
+    if met is not None and isinstance(solution, EnclosedSolution):
         enclosure = solution.enclosure
         if enclosure is not None:
-            return ModularRank(enclosure, met.modulus, met.rank)
+            return ModularRank(enclosure, met.modulus, met.differences, met.rank)
     exact = solve_exactly(solution.features)
     assert isinstance(exact, ExactSolution), "a verified solution is a solution"
     return ExactRank(exact.certificate.multipliers,
@@ -109,18 +113,19 @@ def _solution_modulo(gram: fmpz_mat, deltas: fmpz_mat, queries: fmpz_mat,
                     prime) * reduced(queries, prime)
 
 
-def _divided_bound(left: fmpz_mat, right: fmpz_mat, W: nmod_mat, prime: int) -> int:
-    """The bound rank left_A + rank right_{S∖A}, A the rows of *right* off the row space of *W*.
+def _divided(vectors: fmpz_mat, W: nmod_mat, prime: int) -> tuple[list[int], list[int]]:
+    """The positions of *vectors* off the row space of *W* modulo *prime*, and in it.
 
-    Σ_S λ l rᵀ is a sum over A of at most the first rank and one over S∖A of at most the second,
-    whatever A is; this A is the one that meets the rank where λ is in general position.
+    With A the rows off it the bound meets the rank where the multipliers are in general position.
     """
     null = null_space(W, prime)
-    inside, outside = list[int](), list[int]()
+    everything = range(vectors.nrows())
     if null is None:
-        inside = list(range(right.nrows()))
-    else:
-        for k, row in enumerate((reduced(right, prime) * null).tolist()):
-            (outside if any(a != 0 for a in row) else inside).append(k)
-    return sum(rank(take(factor, rows)) for factor, rows in ((left, outside), (right, inside))
-               if rows)
+        return [], list(everything)
+    images = (reduced(vectors, prime) * null).tolist()
+    outside = [k for k in everything if any(a != 0 for a in images[k])]
+    return outside, [k for k in everything if k not in set(outside)]
+
+
+def _rank(vectors: fmpz_mat, positions: list[int]) -> int:
+    return rank(take(vectors, positions)) if positions else 0

@@ -31,7 +31,7 @@ from conditions.exact.numbers import rational, to_float
 from conditions.selection import features
 from conditions.separation.frobenius import solve_exactly
 from conditions.separation.general import GenInfeasible
-from conditions.separation.general import solve as solve_sets
+from conditions.separation.general import solve_exactly as solve_sets
 from conditions.verdict import Status, Verdict, proved
 
 CONDITION = "simplex_support"

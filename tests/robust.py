@@ -43,3 +43,14 @@ PLANE = io.load_dataset("examples/data/plane_3_tokens.npz")
 DATASETS = [PLANE, sphere(2, 3, 3, 0), sphere(3, 4, 5, 1), sphere(4, 3, 4, 2), sphere(2, 2, 2, 3)]
 UNITS = AttentionDataset.build([[[1, 0], [0, 0]], [[0, 1], [0, 0]]], [1, 1], [[1, 0], [0, 1]],
                                [1, 1])
+
+
+def at_scale(tokens, queries):
+    """UNITS with tokens and queries multiplied by these floats."""
+    return AttentionDataset.build([[[tokens, 0], [0, 0]], [[0, tokens], [0, 0]]], [1, 1],
+                                  [[queries, 0], [0, queries]], [1, 1])
+
+
+AT_THE_EDGE = [at_scale(tokens, queries) for tokens, queries in [
+    (1e200, 1e200), (1e308, 1), (1e-160, 1), (1, 1e-160), (5e-324, 1), (1e-160, 1e-160)]]
+"""Data whose products, or their inverses, are no floats."""

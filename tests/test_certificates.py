@@ -17,6 +17,7 @@ from conditions import (
     feasibility,
     full_rank,
     gen_feasibility,
+    invariant_ray,
     large_first_step,
     local_optimality,
     low_norm_limit,
@@ -102,6 +103,10 @@ def of_sets():
     dataset = AttentionDataset.build([[[1, 0], [1, 1], [0, 0]]], [1], [[1, 0]], [1, 0])
     yield gen_feasibility.decide(dataset, [[0, 1]])
     yield multi_token_support.decide(dataset, [[0, 1]])
+    rng = np.random.default_rng(0)
+    larger = AttentionDataset.build(rng.normal(size=(2, 3, 3)), [1, 1], rng.normal(size=(2, 3)),
+                                    [1, 0, 0])
+    yield multi_token_support.decide(larger, [[0, 1], [2]])
     # The token between two others cannot beat both.
     line = AttentionDataset.build([[[1], [0], [-1]]], [1], [[1]], [1])
     yield gen_feasibility.decide(line, [[1]])
@@ -109,6 +114,14 @@ def of_sets():
     yield simplex_support.decide(line, "1/2")
     flat = AttentionDataset.build([[[1], [0], [-1]]], [1], [[1]], [0])
     yield simplex_support.decide(flat, "1/2")
+
+
+def of_rays():
+    for X, v in (([[[1, 0], [0, 0]], [[-2, 1], [0, 0]]], [3, 7]),
+                 ([[[1, 0], [0, 0]], [[1, 1], [0, 0]]], [1, -1]),
+                 ([[[1, 1], [0, 0]], [[1, -1], [0, 0]], [[0, 1], [0, 0]]], [1, 0])):
+        yield invariant_ray.decide(AttentionDataset.build(X, [1] * len(X), [[1, 0]] * len(X), v),
+                                   "correlation")
 
 
 def of_balls():
@@ -153,7 +166,8 @@ def of_searches():
 
 
 def gathered():
-    verdicts = (v for source in (of_reports, of_selections, of_sets, of_balls, of_limits) for v in source())
+    sources = (of_reports, of_selections, of_sets, of_balls, of_rays, of_limits)
+    verdicts = (v for source in sources for v in source())
     found = [v.certificate for v in verdicts if v.certificate is not None]
     found += of_searches()
     by_kind: dict[str, list[Certificate]] = {}

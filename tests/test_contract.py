@@ -50,7 +50,7 @@ OPTIONS: dict[str, dict[str, object]] = {
 
 MAY_BE_UNDECIDED = {"no_stationary_point", "nuclear_margin", "unique_nuclear_optimum",
                     "robust_feasibility", "robust_support", "robust_local_optimality",
-                    "robust_full_rank"}
+                    "robust_full_rank", "invariant_ray"}
 """The others have a decision procedure that ends on small data."""
 
 
@@ -160,7 +160,7 @@ def test_every_condition_is_seen_both_ways():
     seen = {(name, verdict.status) for verdicts in VERDICTS
             for (name, _), verdict in verdicts.items()}
     always = {"nuclear_margin", "unique_nuclear_optimum", "nonnegative_features", "directions",
-              "only_local_optimum", "assumption_d", "assumption_e"}
+              "only_local_optimum", "assumption_d", "assumption_e", "invariant_ray"}
     for name in set(RUN) - always:
         assert {(name, Status.HOLDS), (name, Status.FAILS)} <= seen
 
@@ -244,6 +244,8 @@ SUMS: dict[str, Status | None] = {"first_step_separates": None, "no_stationary_p
 occurs, and on the size of the scores.
 """
 
+DEPENDENT: dict[str, Status | None] = {"full_rank": Status.FAILS, "robust_full_rank": Status.FAILS}
+
 CHANGES = {
     "samples permuted": Change(samples_permuted, lambda c, r: ((r[0] - 1) % len(c.X), r[1])),
     "tokens permuted": Change(tokens_permuted,
@@ -253,8 +255,9 @@ CHANGES = {
     "queries scaled": Change(queries_scaled, lambda c, r: r),
     "labels and head flipped": Change(signs_flipped, lambda c, r: r),
     # The rows of a repeated sample are dependent on the first ones.
-    "a sample repeated": Change(sample_repeated, None, {**SUMS, "full_rank": Status.FAILS}),
-    "all samples repeated": Change(all_repeated, None, {"full_rank": Status.FAILS}),
+    "a sample repeated": Change(sample_repeated, None, {**SUMS, "invariant_ray": None,
+                                                        **DEPENDENT}),
+    "all samples repeated": Change(all_repeated, None, DEPENDENT),
 }
 
 

@@ -56,8 +56,11 @@ def test_unknown_names_are_refused_with_the_choices(named, name):
 
 def test_plain_steps_scale_the_gradient_and_normalized_steps_its_direction():
     plain, normalized = STEP_RULES["plain"].factor, STEP_RULES["normalized"].factor
-    assert plain(0.5, np.log(3.0), 7.0, 4) == pytest.approx(0.5 * 3 / 4)
-    assert plain(0.5, -1e6, 7.0, 4) == 0.0
-    assert np.isfinite(plain(0.5, 1e6, 7.0, 4))
-    assert normalized(0.5, -1e6, 7.0, 4) == pytest.approx(0.5 / 7)
-    assert normalized(0.5, -1e6, 0.0, 4) == 0.0
+    assert plain(0.5, np.log(3.0), 7.0, 4, 0.0) == pytest.approx(0.5 * 3 / 4)
+    assert plain(0.5, -1e6, 7.0, 4, 0.0) == 0.0
+    assert np.isfinite(plain(0.5, 1e6, 7.0, 4, 0.0))
+    assert normalized(0.5, -1e6, 7.0, 4, 0.0) == pytest.approx(0.5 / 7)
+    assert normalized(0.5, -1e6, 0.0, 4, 0.0) == 0.0
+    # ∇L/(‖∇L‖ + ε) with ‖∇L‖ = 7e/4 and ε = 1/4.
+    assert normalized(0.5, 1.0, 7.0, 4, 0.25) == pytest.approx(
+        0.5 * (np.e / 4) / (7 * np.e / 4 + 0.25))

@@ -159,7 +159,7 @@ def test_the_rank_below_both_factors():
     X = [[unit(0), zero], [unit(0), zero], [[0, 1, 1], unit(1), unit(2)]]
     dataset = AttentionDataset.build(X, [1, 1, 1], [unit(0), unit(1), unit(2)], [1, 1, 1])
     bounds = rank_bound.bounds(solve(dataset, (0, 0, 0)))
-    assert (bounds.rank, bounds.undivided) == (2, False)
+    assert (bounds.rank, bounds.differences) == (2, ((0, 1), (1, 1)))
     verdict = rank_bound.decide(dataset, (0, 0, 0))
     assert verdict.certificate.rank == 2
     accepted(dataset, verdict)
@@ -177,5 +177,9 @@ def test_ranks_of_causal_data_need_no_elimination_over_the_rationals():
         assert bounds is not None
         exact: fmpz_mat = integer_rows(solve_exactly(features(dataset, alpha)).W)
         assert bounds.rank == exact.rank()
-        divided += not bounds.undivided
+        verdict = rank_bound.decide(dataset, alpha)
+        assert verdict.certificate.kind == "modular_rank"
+        assert verdict.certificate.rank == bounds.rank
+        accepted(dataset, verdict)
+        divided += 0 < len(bounds.differences) < len(verdict.certificate.enclosure.rows)
     assert divided

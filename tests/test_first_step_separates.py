@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import oracle
 import pytest
 from acceptance import accepted
@@ -9,6 +10,11 @@ from flint import fmpq
 
 from conditions import AttentionDataset, Evidence, InvalidInput, first_step_separates
 from conditions.losses import LOSSES
+from verifier.certify import dataset_to_json
+from verifier.kernel.claim import Claim
+from verifier.kernel.data import Dataset
+from verifier.kernel.kinds.first_step import FirstStep, optimal_features
+from verifier.kernel.reading import Node
 
 # -∇L(0) is a positive multiple of Σ_t (γ_t - f) x_t zᵀ for one sample, f the mean score.
 
@@ -116,3 +122,22 @@ def test_agrees_with_brute_force(loss):
         counts[verdict.holds] += 1
         accepted(dataset, verdict)
     assert min(counts.values()) > 3
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential", "correlation"])
+def test_one_matrix_for_all_margins_shows_only_true_signs(loss):
+    # Some rows at most precisions, the others one by one; never a row that is not positive.
+    shown = {8: 0, 64: 0}
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        dataset = AttentionDataset.build(rng.normal(size=(4, 3, 3)), [1, -1, 1, -1],
+                                         rng.normal(size=(4, 3)), rng.normal(size=3))
+        claim = Claim(Dataset.read(Node(dataset_to_json(dataset))), "first_step_separates",
+                      "holds", None, loss)
+        step, phi = FirstStep(claim), optimal_features(claim, Node({}))
+        positive = {row for row in phi.rows if step.sign(step.margin(phi, row), 512) > 0}
+        for bits in shown:
+            found = FirstStep(claim).shown_positive(phi, bits)
+            assert found <= positive
+            shown[bits] += len(found)
+    assert 0 < shown[8] <= shown[64]

@@ -6,6 +6,8 @@ import os
 import random
 import re
 import shutil
+import subprocess
+import sys
 from collections import Counter, defaultdict
 
 import formal_cases
@@ -16,8 +18,9 @@ from conditions import AttentionDataset
 from conditions.errors import InvalidInput
 from verifier import formal, io
 from verifier.certify import Report, certify
+from verifier.cli import main
 from verifier.formal import grammar
-from verifier.formal.checking import CoqError, assumption_faults, run_proofs
+from verifier.formal.checking import CoqError, assumption_faults, coqc, run_proofs
 from verifier.formal.claims import NotExportedError, Subject
 from verifier.formal.library import AXIOMS, compilation_order, theories
 from verifier.formal.spelling import dataset_literal, integer, naturals
@@ -27,16 +30,16 @@ from verifier.kernel.statements import CONDITIONS
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Coq")
 
 MODULES = ("Dataset Statements Gram Feasibility Optimum PrimalDual Enclosure Ranks Scores "
-           "Stationary Monotone")
+           "Stationary Monotone Loss TrapConditions TrapCheck TrapSound")
 HEADER = f"""From Coq Require Import ZArith List Reals.
 From AttSVM Require Import {MODULES}.
 Import ListNotations.
 Local Open Scope Z_scope.
 """
 # The checker of a theorem, where it is not named after it.
-CHECKERS = {name: "check_infeasible" for name in (
-    "infeasible_no_support", "infeasible_not_all_support", "infeasible_not_locally_optimal",
-    "low_rank_infeasible")}
+CHECKERS = dict.fromkeys(
+    ("infeasible_no_support", "infeasible_not_all_support", "infeasible_not_locally_optimal",
+     "low_rank_infeasible"), "check_infeasible")
 
 
 def test_coq_is_there_in_continuous_integration():
@@ -212,7 +215,10 @@ class Twin(Instance):
         other = formal_cases.Drawn(
             (self.dataset.n, self.dataset.lengths[0], self.dataset.d), False, rng.randrange(10**6)
         ).build(name)
-        if self.claim.module == "Scores":
+        if self.claim.module == "Monotone":
+            other = AttentionDataset.build(self.dataset.tokens, [-y for y in self.dataset.labels],
+                                           self.dataset.queries, self.dataset.head)
+        elif self.claim.module == "Scores":
             # Turned upside down: what was largest is smallest, and no sample is flat any more.
             other = AttentionDataset.build(other.tokens, [-y for y in self.dataset.labels],
                                            other.queries, other.head)
@@ -258,13 +264,11 @@ class Twin(Instance):
 
     def other_sign(self, rng):
         """The certificate negated."""
-        k = next((k for k, (name, *_) in enumerate(self.definitions)
-                  if name.split("_")[0] in ("W", "K", "lambda", "V", "E") and name != "E_rows"), None)
+        k = next((k for k, (name, type_, _) in enumerate(self.definitions)
+                  if name[0] in "WKlVE" and ("Z" in type_ or type_ == "enclosure")), None)
         if k is None:
             return False
         name, type_, literal = self.definitions[k]
-        if self.claim.theorem in ("dependent_sound",):
-            return False
         self.definitions[k] = name, type_, negated(literal)
         return True
 
@@ -297,7 +301,7 @@ def test_tampered_certificates_are_rejected(tmp_path, floats):
     by_kind = defaultdict(list)
     for instance in instances(formal_cases.SMALL, floats):
         by_kind[instance.claim.theorem].append(instance)
-    twins = [Twin(rng.choice(found), rng) for found in by_kind.values() for _ in range(50)]
+    twins = [Twin(rng.choice(found), rng) for found in by_kind.values() for _ in range(25)]
     terms = [instance.check() for found in by_kind.values() for instance in found]
     genuine = len(terms)
     terms += [twin.check() for twin in twins]
@@ -309,3 +313,292 @@ def test_tampered_certificates_are_rejected(tmp_path, floats):
     accepted = Counter((twin.claim.theorem, twin.how.__name__) for twin, answer in
                        zip(twins, answers[genuine:], strict=True) if answer)
     assert not accepted
+
+
+# --------------------------------------------------------------------------- forged exports
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """A genuine export: feasible, with no stationary point, in a directory."""
+    dataset = AttentionDataset.build([[[1, 0], [0, 0]], [[-2, 1], [0, 0]]], [1, 1],
+                                     [[1, 0], [1, 0]], [1, 3])
+    report = certify(dataset, source="two samples", iterations=0,
+                     only=["feasibility", "local_optimality", "no_stationary_point"])
+    export = formal.export(report.certificate_text(), dataset)
+    assert len(export.claims) == 3 and not export.omitted
+    root = tmp_path_factory.mktemp("export") / "genuine"
+    formal.write(export, root)
+    return root, export
+
+
+@pytest.fixture
+def forge(exported, tmp_path):
+    """A copy of the genuine export with one file changed."""
+    def forged(name, change):
+        root = tmp_path / "forged"
+        shutil.copytree(exported[0], root, ignore=shutil.ignore_patterns("*.vo*", "*.glob"))
+        file = root / name
+        text = file.read_text(encoding="utf-8")
+        other = change(text)
+        assert other != text
+        file.write_text(other, encoding="utf-8")
+        return root
+    return forged
+
+
+@pytest.fixture(scope="module")
+def compiled(exported):
+    """The genuine export, with data, claims and proofs compiled."""
+    run_proofs(exported[0], (0, 1, 2), formal_library.library())
+    return exported[0]
+
+
+@pytest.fixture
+def forged_proof(compiled, tmp_path):
+    """What Coq prints at the end when the first proof file is changed. May raise CoqError."""
+    def forged(change):
+        root = tmp_path / "forged"
+        shutil.copytree(compiled, root)
+        file = root / "Proof_0.v"
+        text = file.read_text(encoding="utf-8")
+        file.write_text(change(text), encoding="utf-8")
+        assert file.read_text(encoding="utf-8") != text
+        paths = "-Q", formal_library.library(), "AttSVM", "-Q", root, "Certificate"
+        coqc(file, *paths)
+        return coqc(root / "Check.v", *paths)
+    return forged
+
+
+@needs_coq
+def test_the_three_claims_of_the_two_samples(exported):
+    root, export = exported
+    result = formal.check_export(root, export, formal_library.library())
+    assert result.faults == () and result.accepted and result.claims == (0, 1, 2)
+
+
+@needs_coq
+def test_the_three_commands_of_the_guide(exported, tmp_path):
+    # A sceptic's way, from the sources in the directory alone and without this package.
+    root = tmp_path / "by hand"
+    shutil.copytree(exported[0], root, ignore=shutil.ignore_patterns("*.vo*", "*.glob"))
+    guide = (root / "README.txt").read_text(encoding="utf-8")
+    commands = [line.strip() for line in guide.splitlines() if "coqc" in line]
+    assert len(commands) == 3
+    # The first compiles the theories, which other tests have done already.
+    names = re.search(r"for f in ([\w ]+);", commands[0])[1].split()
+    assert names == compilation_order(requirement for requirement in names)
+    for name in names:
+        for file in formal_library.library().glob(f"{name}.vo*"):
+            shutil.copy(file, root / "theories")
+    for command in commands[1:]:
+        done = subprocess.run(command, shell=True, cwd=root, capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 0, done.stderr
+    assert assumption_faults(done.stdout, (0, 1, 2)) == []
+
+
+FORGERIES = {
+    # What a proof file may be made to hold, and what gives it away when Coq alone looks.
+    "axiom": ("Axiom help : claim_0.\n", "exact help", "assume"),
+    "parameter": ("Parameter help : False.\n", "destruct help", "assume"),
+    "unguarded recursion": ("Unset Guard Checking.\nFixpoint help (n : nat) : False := help n.\n"
+                            "Set Guard Checking.\n", "destruct (help 0%nat)", "assume"),
+    "type in type": ("Unset Universe Checking.\nDefinition help : Type := (Type : Type).\n"
+                     "Definition loose : help = help := eq_refl.\n",
+                     "pose proof loose as unused; split; [vm_cast_no_check (eq_refl true)|]; "
+                     "refine (feasible_sound data alpha_0 W 1%positive _); "
+                     "vm_cast_no_check (eq_refl true)", "assume"),
+}
+
+
+def with_proof(text, before, tactic):
+    """A proof file with more before its theorem and another proof."""
+    head, _ = text.split("Theorem proof")
+    return f"{head}{before}Theorem proof : claim_0.\nProof. {tactic}. Qed.\n"
+
+
+@needs_coq
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forged_proofs_are_caught_by_what_coq_prints(forged_proof, name):
+    before, tactic, said = FORGERIES[name]
+    output = forged_proof(lambda text: with_proof(text, before, tactic))
+    faults = assumption_faults(output, (0, 1, 2))
+    assert faults and all(said in fault for fault in faults)
+
+
+@needs_coq
+@pytest.mark.parametrize("change", [
+    lambda text: text.replace("Qed.", "Admitted."),
+    lambda text: text.replace("claim_0", "claim_1"),
+    lambda text: text.replace("Theorem proof : claim_0", "Definition claim_0 := True.\n"
+                              "Theorem proof : claim_0").replace("unfold claim_0", "exact I"),
+    lambda text: with_proof(text, "Definition feasible (D : dataset) (a : selection) := True.\n",
+                            "split; [vm_cast_no_check (eq_refl true)|exact I]"),
+    lambda text: with_proof(text, "Notation feasible := (fun _ _ => True).\n",
+                            "split; [vm_cast_no_check (eq_refl true)|exact I]"),
+    lambda text: with_proof(text, "Module Claims. Definition claim_0 := True. End Claims.\n",
+                            "exact I").replace("proof : claim_0", "proof : Claims.claim_0"),
+], ids=["admitted", "another claim", "shadowed claim", "shadowed predicate", "notation",
+        "shadowed module"])
+def test_forged_proofs_do_not_prove_the_claims(forged_proof, change):
+    try:
+        output = forged_proof(change)
+    except CoqError:
+        return
+    assert assumption_faults(output, (0, 1, 2))
+
+
+@needs_coq
+def test_another_dataset_does_not_pass(forge, exported):
+    # The tokens of one sample exchanged: the claims are about other numbers.
+    root = forge("Data.v", lambda text: text.replace("[[1; 0];\n  [0; 0]]", "[[0; 0];\n  [1; 0]]")
+                 .replace("[1; 0];\n    [0; 0]", "[0; 0];\n    [1; 0]"))
+    assert formal.check_export(root, exported[1], formal_library.library()).faults == (
+        "Data.v is not that of the certificate",)
+    faults = formal.check_export(root, None, formal_library.library()).faults
+    assert faults and re.match(r"Proof_\d\.v", faults[0])
+
+
+@pytest.mark.parametrize(("name", "change", "fault"), [
+    ("Proof_0.v", lambda text: f"Axiom help : False.\n{text}", "Axiom help"),
+    ("Proof_0.v", lambda text: text.replace("Qed.", "Admitted."), "Admitted"),
+    ("Proof_1.v", lambda text: f"Unset Guard Checking.\n{text}", "Unset Guard"),
+    ("Proof_1.v", lambda text: f"Unset Universe Checking.\n{text}", "Unset Universe"),
+    ("Proof_2.v", lambda text: text.replace("Theorem", "Notation feasible := True.\nTheorem"),
+     "Notation"),
+    ("Claims.v", lambda text: text.replace("Definition claim_0", "Definition feasible (D : dataset)"
+                                           " (a : selection) := True.\nDefinition claim_0"),
+     "Definition feasible"),
+    ("Claims.v", lambda text: f"{text}Parameter help : False.\n", "Parameter help"),
+    ("Claims.v", lambda text: text.replace("feasible data", "true data = True"), "claim_0"),
+    ("Claims.v", lambda text: text.replace("feasible data alpha_0",
+                                           "feasible data alpha_0 \\/ True"), "claim_0"),
+    ("Data.v", lambda text: text.replace("Definition data", "Axiom bad : False.\nDefinition data"),
+     "Axiom bad"),
+    ("theories/Statements.v", lambda text: text.replace("1 <= margin", "-1 <= margin"),
+     "not the theory"),
+    ("Check.v", lambda text: text.replace("Print Assumptions certified.", ""), "Check.v"),
+    ("Check.v", lambda text: text.replace("Certificate.Claims.claim_1", "True"), "Check.v"),
+])
+def test_forged_files_are_caught_before_coq_runs(forge, name, change, fault):
+    faults = formal.check_export(forge(name, change)).faults
+    assert len(faults) == 1 and fault in faults[0]
+
+
+def test_a_claim_fewer_is_not_what_the_certificate_says(forge, exported):
+    def without_last(text):
+        return text[:text.index("(* no_stationary_point")]
+    root = forge("Claims.v", without_last)
+    faults = formal.check_export(root, exported[1]).faults
+    assert "Claims.v is not that of the certificate" in faults
+
+
+def test_genuine_files_are_sentences_of_the_grammar(exported):
+    for name, text in exported[1].files.items():
+        if "/" not in name and name.endswith(".v") and name != "Check.v":
+            assert list(grammar.faults(name.removesuffix(".v"), text)) == []
+
+
+# -------------------------------------------------------------------------- what is exported
+
+
+def test_table_lists_kinds_of_the_specification():
+    for name, sides in TABLE.items():
+        condition = CONDITIONS[name]
+        for makers, allowed in zip(sides, (condition.holds_by, condition.fails_by), strict=True):
+            assert set(makers) <= set(allowed)
+
+
+def test_covered_and_omitted_verdicts(exported):
+    dataset = io.load_dataset("examples/data/plane_3_tokens.npz")
+    report = certify(dataset, source="plane", iterations=0)
+    export = formal.export(report.certificate_text(), dataset)
+    covered = [k for k, verdict in enumerate(report.verdicts) if formal.covered(verdict)]
+    assert list(export.claims) == covered
+    assert len(covered) + len(export.omitted) == len(report.verdicts)
+    assert any(line.startswith("9 rank_bound holds by exact_rank: no theorem")
+               for line in export.omitted)
+    assert "9 rank_bound" in export.files["README.txt"]
+
+
+def test_long_numbers_are_enclosed_or_left_out(monkeypatch):
+    # With a lower limit the exact solution is replaced by what short numbers prove of it.
+    dataset, verdicts = next(formal_cases.verdicts(formal_cases.SMALL, True))
+    by_condition = {v.condition: v for v in verdicts if v.certificate.kind == "exact_kkt"}
+    monkeypatch.setattr("verifier.formal.claims.MAX_BITS", 300)
+    claim = maker(by_condition["support_indices"])(
+        Subject(dataset, by_condition["support_indices"], 0, "alpha_0"))
+    assert claim.theorem == "support_enclosed_sound" and "enclosed" in claim.weaker
+    monkeypatch.setattr("verifier.formal.claims.MAX_BITS", 20)
+    with pytest.raises(NotExportedError, match="too long for Coq"):
+        maker(by_condition["local_optimality"])(
+            Subject(dataset, by_condition["local_optimality"], 0, "alpha_0"))
+
+
+@needs_coq
+def test_a_tie_in_long_numbers_is_enclosed_by_a_primal_dual_pair(tmp_path, monkeypatch):
+    # Margin 1 with multiplier 0: no enclosure decides it, the solution is still bracketed.
+    third = 1 / 3
+    dataset = AttentionDataset.build([[[0, 0], [-third, 0], [-third, -1]]], [1], [[1, 0]], [1, 1])
+    verdicts = formal_cases.about_support(dataset, (0,))
+    exact = [v for v in verdicts if v.certificate.kind == "exact_kkt"]
+    assert exact[0].condition == "support_indices" and len(exact[0].certificate.support) == 2
+    monkeypatch.setattr("verifier.formal.solutions._exact", _too_long)
+    found = [Instance(dataset, verdict) for verdict in exact[:1]]
+    assert found[0].claim.theorem == "near_sound"
+    printed = coq(tmp_path, HEADER + found[0].module(0) + "Check C0.proof.")
+    assert "near_optimum" in printed
+
+
+def _too_long(*_):
+    raise NotExportedError("too long")
+
+
+def test_refused_verdicts_are_not_exported(exported):
+    dataset = AttentionDataset.build([[[1, 0], [0, 0]]], [1], [[1, 0]], [1, 0])
+    text = certify(dataset, source="one", iterations=0,
+                   only=["feasibility", "full_rank"]).certificate_text()
+    forged = re.sub(r'("kind":"separator","W":\[\[)\d+', r"\g<1>-1", text)
+    export = formal.export(forged, dataset)
+    assert len(export.claims) == 1 and "refused" in export.omitted[0]
+
+
+def test_nothing_to_export_and_used_directories(exported):
+    dataset = AttentionDataset.build([[[1], [0]]], [1], [[1]], [1])
+    report = Report(dataset, "", (), (), None)
+    with pytest.raises(InvalidInput, match="must have a proved verdict"):
+        formal.export(report.certificate_text(), dataset)
+    with pytest.raises(InvalidInput, match="must be new or empty"):
+        formal.write(exported[1], exported[0])
+
+
+def test_export_command(attsvm, tmp_path):
+    target, folder = tmp_path / "c.json", tmp_path / "coq"
+    code, out, _ = attsvm("certify", "examples/data/two_samples.json", "--iterations", "0",
+                          "--json", target, "--coq", folder)
+    assert code == 0 and "verdicts written for Coq to" in out
+    assert (folder / "README.txt").is_file()
+    again = tmp_path / "again"
+    code, out, _ = attsvm("export", "--coq", target, again)
+    assert code == 0 and "not exported" in out and "exported      " in out
+    for name in ("Data.v", "Claims.v", "Check.v"):
+        assert (again / name).read_text() == (folder / name).read_text()
+    for arguments in (["export", target, tmp_path / "x"], ["export", "--coq", target, again],
+                      ["export", "--coq", "examples/data/two_samples.json", tmp_path / "y"]):
+        code, _, err = attsvm(*arguments)
+        assert code == 2 and len(err.splitlines()) == 1
+
+
+@pytest.fixture
+def attsvm(capsys, monkeypatch):
+    """Run the command in this process: (exit code, stdout, stderr)."""
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["attsvm", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        return code, *capsys.readouterr()
+    return run

@@ -74,11 +74,11 @@ def test_float_view_follows_the_pairs():
     rng = np.random.default_rng(3)
     X, z = rng.normal(size=(3, 4, 2)), rng.normal(size=(3, 2))
     data = AttentionDataset.build(X, [1, 1, -1], z, [1, 0])
-    pairs = ((0, 1, 0), (0, 1, 3), (2, 0, 2))
+    pairs = ((0, 1, 0), (0, 1, 3), (2, 0, 2), (1, 3, 1), (0, 2, 1), (2, 1, 0))
     rows = TokenRows(data, pairs)
     assert np.array_equal(rows.float_differences,
                           [X[i, t] - X[i, s] for i, t, s in pairs])
-    assert np.array_equal(rows.float_queries, z[[0, 0, 2]])
+    assert np.array_equal(rows.float_queries, z[[0, 0, 2, 1, 0, 2]])
 
 
 def test_gram_agrees_with_the_oracle():

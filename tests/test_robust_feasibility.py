@@ -3,7 +3,7 @@
 import pytest
 from acceptance import accepted
 from flint import fmpq
-from robust import DATASETS, UNITS, corners, sphere
+from robust import AT_THE_EDGE, DATASETS, UNITS, corners, sphere
 
 from conditions import AttentionDataset, feasibility, robust_feasibility
 from conditions.selection import optimal_selection
@@ -50,3 +50,10 @@ def test_infeasible_data_is_so_in_every_ball():
     verdict = robust_feasibility.decide(opposed, (0, 0))
     assert verdict.fails and verdict.condition == "robust_feasibility"
     accepted(opposed, verdict)
+
+
+@pytest.mark.parametrize("dataset", AT_THE_EDGE)
+def test_data_beyond_floats_are_no_error(dataset):
+    verdict = robust_feasibility.decide(dataset, (0, 0))
+    assert not verdict.fails
+    accepted(dataset, verdict)

@@ -3,7 +3,7 @@
 import pytest
 from acceptance import accepted
 from flint import fmpq
-from robust import DATASETS, UNITS, corners, sphere
+from robust import AT_THE_EDGE, DATASETS, UNITS, corners, sphere
 
 from conditions import AttentionDataset, full_rank, robust_full_rank
 
@@ -38,4 +38,11 @@ def test_shared_queries_need_all_rows():
 def test_dependent_features_are_so_in_every_ball(dataset):
     verdict = robust_full_rank.decide(dataset)
     assert verdict.fails
+    accepted(dataset, verdict)
+
+
+@pytest.mark.parametrize("dataset", AT_THE_EDGE)
+def test_data_beyond_floats_are_no_error(dataset):
+    verdict = robust_full_rank.decide(dataset)
+    assert not verdict.fails
     accepted(dataset, verdict)

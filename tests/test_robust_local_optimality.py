@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 from acceptance import accepted
-from robust import DATASETS, UNITS, corners
+from robust import AT_THE_EDGE, DATASETS, UNITS, corners
 
 from conditions import AttentionDataset, local_optimality, robust_local_optimality
 from conditions.selection import optimal_selection
@@ -40,3 +40,10 @@ def test_equal_scores():
     verdict = robust_local_optimality.decide(tied, (0,))
     assert optimal_selection(tied) == (0,) and verdict.holds
     assert verdict.certificate.kind == "ball_kkt"
+
+
+@pytest.mark.parametrize("dataset", AT_THE_EDGE)
+def test_data_beyond_floats_are_no_error(dataset):
+    verdict = robust_local_optimality.decide(dataset, (0, 0))
+    assert not verdict.fails
+    accepted(dataset, verdict)

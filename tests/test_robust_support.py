@@ -3,7 +3,7 @@
 import pytest
 from acceptance import accepted
 from flint import fmpq
-from robust import DATASETS, UNITS, corners
+from robust import AT_THE_EDGE, DATASETS, UNITS, corners
 
 from conditions import AttentionDataset, robust_support
 from conditions.selection import optimal_selection
@@ -40,3 +40,10 @@ def test_infeasible_data_is_so_in_every_ball():
     verdict = robust_support.decide(opposed, (0, 0))
     assert verdict.fails
     accepted(opposed, verdict)
+
+
+@pytest.mark.parametrize("dataset", AT_THE_EDGE)
+def test_data_beyond_floats_are_no_error(dataset):
+    verdict = robust_support.decide(dataset, (0, 0))
+    assert not verdict.fails
+    accepted(dataset, verdict)

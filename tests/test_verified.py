@@ -10,6 +10,8 @@ from conditions.dataset import AttentionDataset
 from conditions.exact.verified import FloatRows, verify_support
 from conditions.selection import features
 from conditions.separation.frobenius import ExactSolution, solve_exactly
+from conditions.separation.general import GenInfeasible
+from conditions.separation.general import solve_exactly as solve_sets
 from conditions.separation.rows import float_rows
 
 NONE = np.array([], dtype=np.intp)
@@ -117,6 +119,33 @@ def test_a_weakly_supported_row_is_not_excluded():
     nearly = replace(rows, deltas=np.array([[1.0, 0.0], [1.0 + 2.0**-20, 1.0]]))
     verified = verify_support(nearly, np.array([0]), NONE)
     assert verified.multipliers.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("spread", [0, 20])
+def test_rows_of_margin_zero(spread):
+    # The sets {0, 1}, {0} and {0}: the first rejected row of sample 0 becomes a tie.
+    count = 0
+    for seed in range(12):
+        phi = random_features(seed, spread=spread)
+        exact_ = solve_sets(phi.dataset, ((0, 1), (0,), (0,)))
+        if isinstance(exact_, GenInfeasible):
+            continue
+        count += 1
+        weights = {phi.index[row]: x for row, x in exact_.multipliers.items()}
+        support, tie = np.array(sorted(weights), dtype=np.intp), np.array([0], dtype=np.intp)
+        weights[0] = exact_.equality_multipliers.get((0, 1), fmpq(0))
+        verified = verify_support(float_rows(phi), support, NONE, tie)
+        assert verified.positions.tolist() == [*support.tolist(), 0]
+        assert all(abs(weights[int(k)] - exact(y)) <= exact(r) for k, y, r in
+                   zip(verified.positions, verified.multipliers, verified.radius, strict=True))
+        lo, hi = verified.norm_squared
+        assert exact(lo) <= exact_.norm_squared <= exact(hi)
+        assert np.abs(verified.W - exact_.float_W).max() <= 1e-9 * np.abs(exact_.float_W).max()
+        # The tie is not free, and no other support will do with it.
+        wrong = np.setxor1d(support, [int(support[0])]).astype(np.intp)
+        assert verify_support(float_rows(phi), wrong, NONE, tie) is None
+        assert verify_support(float_rows(phi), np.append(support, 0), NONE, tie) is None
+    assert count >= 6
 
 
 def test_exponents_scale_the_solution():

@@ -13,12 +13,14 @@ from conditions.errors import InvalidInput
 from verifier.commands.certify import certify_command
 from verifier.commands.check import check_command
 from verifier.commands.claims import claims_command
+from verifier.commands.counterexample import counterexample_command
 from verifier.commands.descend import descend_command
 from verifier.commands.directions import directions_command
 from verifier.commands.export import export_command
 from verifier.commands.family import family_command
 from verifier.commands.graph import graph_command
 from verifier.commands.latex import latex_command
+from verifier.commands.necessity import necessity_command
 from verifier.commands.path import path_command
 from verifier.commands.priority import priority_command
 from verifier.commands.reproduce import reproduce_command
@@ -55,6 +57,8 @@ app.command("latex")(latex_command)
 app.command("priority")(priority_command)
 app.command("path")(path_command)
 app.command("claims")(claims_command)
+app.command("counterexample")(counterexample_command)
+app.command("necessity")(necessity_command)
 app.command("reproduce")(reproduce_command)
 app.command("sweep")(sweep_command)
 

@@ -19,7 +19,6 @@ from scipy.optimize import minimize
 
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.errors import InvalidInput
-from conditions.exact.numbers import to_float
 from conditions.predicted_direction import correlation
 from conditions.selection import Row
 from conditions.separation.general import GenInfeasible, solve
@@ -266,9 +265,9 @@ def equivalent_matrices(dataset: AttentionDataset, W: FloatArray,
     W^fin is read off W. None where Gen-SVM of *sets* is infeasible or rejects no token.
     """
     outcome = solve(dataset, sets)
-    if isinstance(outcome, GenInfeasible) or not outcome.margins:
+    if isinstance(outcome, GenInfeasible) or not outcome.constraints.rejected:
         return None
-    direction = np.array([[to_float(a) for a in row] for row in outcome.W.tolist()])
+    direction = outcome.float_W
     unit = direction / np.linalg.norm(direction)
     # W^fin is the part of W in S_fin, which W^mm is orthogonal to.
     return (FiniteSpace(dataset, sets).project(W) + max(float((W * unit).sum()), 0.0) * unit,

@@ -11,7 +11,6 @@ import numpy as np
 
 from conditions import gen_feasibility, multi_token_support
 from conditions.errors import InvalidInput
-from conditions.exact.numbers import to_float
 from conditions.priority_graph import GraphSVM, NextTokenData, PriorityGraph, graph_svm
 from conditions.separation.general import GenInfeasible, solve
 from conditions.verdict import Verdict
@@ -133,6 +132,6 @@ def _trained(data: NextTokenData, svm: GraphSVM, iterations: int, step: float | 
     if isinstance(outcome, GenInfeasible):
         return run, compare(data, loss, run, None, None), None
     finite, direction = predict_finite(data), None
-    if outcome.margins:
-        direction = np.array([[to_float(x) for x in row] for row in outcome.W.tolist()])
+    if outcome.constraints.rejected:
+        direction = outcome.float_W
     return run, compare(data, loss, run, direction, finite), finite

@@ -15,7 +15,7 @@ from conditions.certificates.base import (
     Vector,
 )
 from conditions.certificates.enumeration import DirectionTree, ExceptionalSelection, Obstruction
-from conditions.certificates.general import GenKKT, GenSeparator, Motzkin
+from conditions.certificates.general import GenEnclosure, GenKKT, GenSeparator, Motzkin
 from conditions.certificates.global_limits import (
     LargeFirstStep,
     LowNormLimit,
@@ -100,6 +100,7 @@ __all__ = [
     "FirstStepMargins",
     "FirstStepViolation",
     "FlatSamples",
+    "GenEnclosure",
     "GenKKT",
     "GenSeparator",
     "IndependentFactors",

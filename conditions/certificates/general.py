@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from conditions.certificates.base import Certificate, Indices, Matrix, Rows, SparseVector
+from conditions.certificates.base import (
+    Certificate,
+    Indices,
+    Matrix,
+    Rows,
+    SparseVector,
+    Vector,
+)
+from conditions.certificates.separation import ScaledInverse
 
 
 @dataclass(frozen=True)
@@ -38,3 +46,22 @@ class GenKKT(Certificate):
     equality_multipliers: SparseVector
     support: Rows
     norm_squared: fmpq
+
+
+@dataclass(frozen=True)
+class GenEnclosure(Certificate):
+    """A verified solution of K (λ, μ) = (1, 0) that proves the support set and encloses W^mm.
+
+    K is the Gram matrix of ``rows``, outside the sets, and ``ties``, inside; ``multipliers`` and
+    ``inverse`` have them in this order.
+    """
+
+    kind = "gen_enclosure"
+    evidence = "enclosed"
+    sets: tuple[Indices, ...]
+    rows: Rows
+    ties: Rows
+    multipliers: Vector
+    inverse: ScaledInverse
+    support: Rows
+    norm_squared: Vector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conditions.certificates.base import DECODERS, Certificate, SparseVector
+from conditions.certificates.base import DECODERS, Certificate, Rows, SparseVector
 from conditions.certificates.separation import KKTEnclosure
 
 
@@ -50,12 +50,17 @@ class ExactRank(Certificate):
 
 @dataclass(frozen=True)
 class ModularRank(Certificate):
-    """The rank of W^mm, met from below modulo a prime and from above by its factors."""
+    """The rank of W^mm, met from below modulo a prime and from above by its factors.
+
+    It is at most the rank of the ``differences`` of the rows so named, plus that of the queries of
+    the other rows of ``enclosure``.
+    """
 
     kind = "modular_rank"
     evidence = "enclosed"
     enclosure: KKTEnclosure
     modulus: int
+    differences: Rows
     rank: int
 
 

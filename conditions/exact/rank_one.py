@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
@@ -112,13 +113,10 @@ class TokenRows(RankOneRows):
         out = np.empty((len(self), self.dataset.d))
         where = np.array(self.pairs, dtype=np.intp).reshape(-1, 3)
         tokens = view.tokens
-        start = 0
-        while start < len(where):
-            i = where[start, 0]
-            stop = start + int(np.searchsorted(where[start:, 0], i, side="right"))
-            np.subtract(tokens[i][where[start:stop, 1]], tokens[i][where[start:stop, 2]],
-                        out=out[start:stop])
-            start = stop
+        edges = np.flatnonzero(np.diff(where[:, 0], prepend=-1)).tolist()
+        for start, stop in pairwise([*edges, len(where)]):
+            of = tokens[where[start, 0]]
+            np.subtract(of[where[start:stop, 1]], of[where[start:stop, 2]], out=out[start:stop])
         return out
 
     @cached_property

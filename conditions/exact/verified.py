@@ -1,4 +1,5 @@
-"""Verified floating-point linear algebra: a float solution of K_SS λ = 1 with proved errors.
+"""Verified floating-point linear algebra: a float solution of K λ = b with proved errors, b being
+1 on the rows of the support and 0 on rows of margin 0.
 
 Assumes IEEE 754 binary64 with rounding to nearest and sums of products in any order, with or
 without fused operations: then |fl(xᵀy) − xᵀy| ≤ γ_m |x|ᵀ|y|, γ_m = m·u/(1 − m·u), u = 2⁻⁵³, as
@@ -44,11 +45,11 @@ class FloatRows:
 
 @dataclass(frozen=True)
 class VerifiedSolution:
-    """λ = K_SS⁻¹1 within ``radius``, > 0, all other margins > 1, so S is the support.
+    """λ = K⁻¹b within ``radius``, > 0 on S, all other margins > 1, so S is the support.
 
-    ``multipliers``, ``radius``: shape (s,). ``inverse``: approximate K_SS⁻¹, (s, s). ``W``: (d, d),
-    near W^mm. ``norm_squared`` encloses ‖W^mm‖²_F = Σλ. ``defect`` bounds ‖I − inverse·K_SS‖_∞,
-    ``norms`` (N,) the norms of all rows.
+    ``positions``: S and then the rows of margin 0, s in all. ``multipliers``, ``radius``: shape
+    (s,). ``inverse``: approximate K⁻¹, (s, s). ``W``: (d, d), near W^mm. ``norm_squared`` encloses
+    ‖W^mm‖²_F = Σ_S λ. ``defect`` bounds ‖I − inverse·K‖_∞, ``norms`` (N,) the norms of all rows.
     """
 
     positions: Positions
@@ -61,12 +62,16 @@ class VerifiedSolution:
     norms: FloatArray
 
 
-def verify_support(rows: FloatRows, support: Positions,
-                   twins: Positions) -> VerifiedSolution | None:
+_NONE: Positions = np.array([], dtype=np.intp)
+
+
+def verify_support(rows: FloatRows, support: Positions, twins: Positions,
+                   ties: Positions = _NONE) -> VerifiedSolution | None:
     """Prove that the support of min ‖W‖_F, ⟨row_k, W⟩ ≥ 1, is *support* and *twins*.
 
-    *twins* are rows exactly equal to one of *support*. None if the proof does not go through,
-    which says nothing about the support.
+    The rows of *ties* have ⟨row_k, W⟩ = 0 instead. *twins* are rows that differ from one of
+    *support* by exactly 0 or a combination of *ties*. None if the proof does not go through, which
+    says nothing about the support.
     """
     deltas, queries = rows.deltas, rows.queries
     N, d = deltas.shape
@@ -83,8 +88,11 @@ def verify_support(rows: FloatRows, support: Positions,
     # Margins of the scaled rows: the constraint of row k reads m_k ≥ target_k.
     target = np.ldexp(1.0, shift - rows.exponents)
     a = norms * scale
-    D, Q, r, b = deltas[support], queries[support], target[support], a[support]
-    D = D * scale[support, None]
+    chosen = np.concatenate([support, ties])
+    D, Q, r, b = deltas[chosen], queries[chosen], target[chosen], a[chosen]
+    D = D * scale[chosen, None]
+    goal = r.copy()
+    goal[len(support):] = 0.0
     K = (D @ D.T) * (Q @ Q.T)
     # |K − true K| ≤ entry · b bᵀ: two dot products, one product, rounded data twice.
     entry = _gamma(2 * d + 16)
@@ -95,7 +103,7 @@ def verify_support(rows: FloatRows, support: Positions,
     if failed:
         return None
     R = np.triu(upper) + np.triu(upper, 1).T
-    s = len(support)
+    s = len(chosen)
     dot = _gamma(s + 4)
     size = np.abs(R)
     ones = np.abs(K).sum(axis=1)
@@ -104,15 +112,15 @@ def verify_support(rows: FloatRows, support: Positions,
     beta = float(defect.max()) * _INFLATE
     if not beta < 1.0:
         return None
-    y = R @ r
-    y += R @ (r - K @ y)
+    y = R @ goal
+    y += R @ (goal - K @ y)
     weight = np.abs(y)
-    residual = np.abs(r - K @ y)
+    residual = np.abs(goal - K @ y)
     residual += dot * (np.abs(K) @ weight + r + residual) + entry * b * float(b @ weight)
     error = size @ residual * (1.0 + dot)
     error += float(error.max()) * beta / (1.0 - beta)
     error *= _INFLATE
-    if not bool(np.all(y - error > 0)):
+    if not bool(np.all((y - error)[:len(support)] > 0)):
         return None
     # W = Σ y δ qᵀ is off by at most γ Σ|y| b from rounding (of the data, too) and Σ error b from
     # y, in norm. Evaluating a margin loses as much again as 2d + 12 roundings of ‖W‖ ≤ Σ|y| b.
@@ -120,14 +128,15 @@ def verify_support(rows: FloatRows, support: Positions,
     spread = _gamma(s + 2 * d + 20) * float(b @ weight) + float(b @ error)
     margins = ((deltas @ W) * queries).sum(axis=1) * scale
     others = np.ones(N, dtype=bool)
-    others[support] = others[twins] = False
+    others[chosen] = others[twins] = False
     if not bool(np.all((margins - a * spread * _INFLATE)[others]
                        > target[others] * _INFLATE)):
         return None
     multipliers, radius = y * r, error * r
-    total = float(multipliers.sum())
-    slack = float(radius.sum()) * _INFLATE + _gamma(s + 4) * float((weight * r).sum())
-    return VerifiedSolution(support, multipliers, radius, R * np.outer(r, r), W,
+    total = float(multipliers[:len(support)].sum())
+    slack = (float(radius[:len(support)].sum()) * _INFLATE
+             + _gamma(s + 4) * float((weight * goal).sum()))
+    return VerifiedSolution(chosen, multipliers, radius, R * np.outer(r, r), W,
                             (total - slack * _INFLATE, total + slack * _INFLATE),
                             # Undoing the scaling is a similarity of the defect matrix.
                             beta * float(r.max() / r.min()) * _INFLATE,

@@ -18,13 +18,15 @@ _TOKEN = re.compile(r"\s*(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _LONGEST = 10_000
 _DEEPEST = 50
 _HIGHEST = 64
+_BITS = 1 << 17
 
 
 def rational_function(value: Any, parameter: str, name: str) -> Fraction:
     """The rational function of *parameter* that *value* spells: a number, a text, or sympy's.
 
     Texts are made of numbers, the parameter, + - * / ^ and parentheses; exponents are integers.
-    Raises ``InvalidInput`` naming *name*, also for degrees above 64.
+    Raises ``InvalidInput`` naming *name*, also for degrees above 64 and for coefficients of more
+    than 131,072 bits.
     """
     if getattr(value, "free_symbols", None):
         value = str(value)
@@ -42,6 +44,11 @@ def lowest(numerator: fmpq_poly, denominator: fmpq_poly) -> Fraction:
     over = denominator // common
     leading = over.leading_coefficient()
     return (numerator // common) / leading, over / leading
+
+
+def _bits(a: fmpq_poly) -> int:
+    """The length of the coefficients over their common denominator, and of that."""
+    return int(a.numer().height_bits()) + int(a.denom()).bit_length()
 
 
 class _Parser:
@@ -87,6 +94,8 @@ class _Parser:
     def _checked(self, numerator: fmpq_poly, denominator: fmpq_poly) -> Fraction:
         if max(numerator.degree(), denominator.degree()) > _HIGHEST:
             raise self._refuse(f"must have a degree of at most {_HIGHEST}")
+        if _bits(numerator) + _bits(denominator) > _BITS:
+            raise self._refuse(f"must have coefficients of at most {_BITS:,} bits")
         return lowest(numerator, denominator)
 
     def _sum(self) -> Fraction:
@@ -127,9 +136,13 @@ class _Parser:
             token = self._take()
             if not token.isdecimal():
                 raise self._refuse(f"has the exponent {token!r}, which is no integer")
-            exponent = int(token)
+            digits = token.lstrip("0") or "0"
+            # Python reads no integer of any length.
+            exponent = int(digits) if len(digits) <= len(str(_HIGHEST)) else _HIGHEST + 1
             if exponent * max(a.degree(), b.degree(), 1) > _HIGHEST:
                 raise self._refuse(f"must have a degree of at most {_HIGHEST}")
+            if exponent * (_bits(a) + _bits(b)) > 2 * _BITS:
+                raise self._refuse(f"must have coefficients of at most {_BITS:,} bits")
             if sign < 0:
                 if a == 0:
                     raise self._refuse("divides by 0")

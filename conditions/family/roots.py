@@ -23,7 +23,7 @@ def _isolated(coefficients: tuple[int, ...]) -> tuple[tuple[fmpq, fmpq], ...]:
         with ctx.workprec(bits):
             # Of the isolated roots the real ones have the imaginary part 0, exactly.
             balls = sorted((ball.real for ball, _ in polynomial.complex_roots()
-                            if ball.imag == 0), key=lambda ball: float(ball.mid()))
+                            if ball.imag == 0), key=lambda ball: _rational(ball.mid()))
             ends = [(_rational(ball.lower()), _rational(ball.upper())) for ball in balls]
         if all(a[1] < b[0] for a, b in pairwise(ends)):
             return tuple(ends)
@@ -141,17 +141,20 @@ def real_roots(polynomial: fmpq_poly) -> list[Point]:
 
 
 def between(low: Point, high: Point, position: int = 0) -> fmpq:
-    """A short rational strictly between two points; each *position* gives another one."""
+    """A short rational strictly between two points; there are ever new ones for new positions."""
     bits = 8
     while True:
         left, right = low.enclosure(bits)[1], high.enclosure(bits)[0]
         if left < right:
             break
         bits *= 2
-    # 1/2, 1/3, 2/3, 1/4, …: whatever is special about one value is not about the next.
-    share = fmpq(1, 2) if position == 0 else fmpq(2 * position + 1, 4 * position + 5)
-    target, width = left + (right - left) * share, (right - left) / 64
+    # 1/2, 1/4, 3/4, 1/8, 5/8, …, on a grid fine enough to tell values of one denominator apart.
+    # Whatever is special about some of them is not about all: no finite set holds them.
+    count = position + 1
+    depth = count.bit_length()
+    share = fmpq(int(f"{count:b}"[::-1], 2), 1 << depth)
+    target, width = left + (right - left) * share, (right - left) / (32 << depth)
     scale = fmpq(1)
     while scale > width:
         scale /= 2
-    return (target / scale).floor() * scale if scale < width * 64 else target
+    return (target / scale).floor() * scale

@@ -50,6 +50,8 @@ def ball_kkt(solution: Solution, *, outscored: bool) -> BallKKT | None:
         if not np.isfinite(K).all() or np.linalg.matrix_rank(K) < len(rows):
             return None
         inverse = np.linalg.inv(K)
+        if not (np.isfinite(inverse).all() and np.isfinite(x).all()):
+            return None
         multipliers = tuple(round_dyadic(fmpq(*a.as_integer_ratio()), _BITS) for a in x.tolist())
         R = scaled(inverse)
 

@@ -47,6 +47,8 @@ def _factors(phi: Features) -> BallFactors | None:
     if dataset.n > dataset.d or max(dataset.lengths) - 1 > dataset.d:
         return None
     inverses = [np.linalg.pinv(A) for A, _, _ in _parts(phi, float_ball(phi, 0.0))]
+    if not all(np.isfinite(B).all() for B in inverses):
+        return None
     short = [scaled(B) for B in inverses]
 
     def slack(radius: float) -> float:
@@ -81,7 +83,12 @@ def _rows(phi: Features) -> BallRows | None:
     N, d = ball.deltas.shape
     if d * d < N:
         return None
-    inverse = np.linalg.pinv(np.einsum("ka,kb->kab", ball.deltas, ball.queries).reshape(N, d * d))
+    features = np.einsum("ka,kb->kab", ball.deltas, ball.queries).reshape(N, d * d)
+    if not np.isfinite(features).all():
+        return None
+    inverse = np.linalg.pinv(features)
+    if not np.isfinite(inverse).all():
+        return None
     short = scaled(inverse)
     entries, powers = integers(short.entries), _powers(short)
 

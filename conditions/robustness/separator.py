@@ -76,9 +76,10 @@ def _least_reach(phi: Features) -> FloatArray | None:
     """W with margins ≥ 1 and the least max 2‖W z_i‖₁ + ‖Wᵀδ_it‖₁, by linear programming."""
     D, Q = phi.float_differences, phi.float_queries
     N, d = D.shape
-    if not (np.isfinite(D).all() and np.isfinite(Q).all()):
+    with np.errstate(all="ignore"):
+        features = np.einsum("ka,kb->kab", D, Q).reshape(N, d * d)
+    if not all(np.isfinite(A).all() for A in (D, Q, features)):
         return None
-    features = np.einsum("ka,kb->kab", D, Q).reshape(N, d * d)
     eye = np.eye(d)
     pull = csr_array(np.einsum("ac,kb->kacb", eye, Q).reshape(N * d, d * d))
     push = csr_array(np.einsum("ka,bc->kbac", D, eye).reshape(N * d, d * d))

@@ -26,7 +26,7 @@ from conditions.separation.enclosure import enclosure_certificate
 from conditions.separation.rows import balanced_rows, equal_rows, equal_tokens, float_rows
 from conditions.separation.suggestion import Suggestion, suggest
 
-_SMALL = 600
+SMALL = 600
 """Rows × bits of the Gram entries up to which exact arithmetic comes first."""
 
 
@@ -176,7 +176,7 @@ def suggest_support(phi: TokenRows) -> Suggestion | None:
 
 
 def _is_small(phi: Features) -> bool:
-    return len(phi) * 2 * phi.dataset.integers.bits <= _SMALL
+    return len(phi) * 2 * phi.dataset.integers.bits <= SMALL
 
 
 def _zero_rows(phi: Features) -> list[int]:

@@ -1,7 +1,8 @@
-"""Gen-SVM: the separation of sets of tokens, decided over Q.
+"""Gen-SVM: the separation of sets of tokens, solved to a proof.
 
 For sets O_i ⊂ [T_i]: min ‖W‖_F subject to (x_it − x_iτ)ᵀ W z_i = 0 for t, τ ∈ O_i, and ≥ 1 for
-t ∈ O_i, τ ∉ O_i. Exact arithmetic only; floats choose where it starts.
+t ∈ O_i, τ ∉ O_i. Verified floats enclose the solution of large problems; exact arithmetic decides
+whatever they leave open, and small problems. Floats choose where it starts.
 Source: arXiv 2308.16898 v1, section 6; proofs in docs/theory.md, section 8.
 """
 
@@ -11,12 +12,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+import numpy as np
 from flint import fmpq, fmpq_mat, fmpz
 
 from conditions.certificates import GenKKT, GenSeparator, Motzkin, SparseVector
-from conditions.dataset import AttentionDataset
+from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.nonnegative import nonnegative_minimizer
+from conditions.exact.numbers import to_float
 from conditions.selection import Row
+from conditions.separation.frobenius import SMALL
+from conditions.separation.general_enclosure import EnclosedGenSolution, enclosed
 from conditions.separation.token_sets import (
     Constraints,
     ProjectedProblem,
@@ -67,6 +72,16 @@ class GenSolution:
         """‖W^mm‖²_F = Σ λ; 0 iff no token is rejected."""
         return sum(self.multipliers.values(), fmpq(0))
 
+    @property
+    def norm_bounds(self) -> tuple[fmpq, fmpq]:
+        """‖W^mm‖²_F as an interval; here a point."""
+        return self.norm_squared, self.norm_squared
+
+    @cached_property
+    def float_W(self) -> FloatArray:
+        """W^mm rounded to float64, (d, d)."""
+        return np.array([[to_float(a) for a in row] for row in self.W.tolist()])
+
     @cached_property
     def certificate(self) -> GenKKT:
         """Everything above as a certificate."""
@@ -84,9 +99,23 @@ class GenSolution:
         return GenSeparator(self.constraints.sets, tuple(map(tuple, W.tolist())))
 
 
+GenOutcome = GenSolution | EnclosedGenSolution | GenInfeasible
+
+
 @lru_cache(maxsize=64)
-def solve(dataset: AttentionDataset, sets: Sets) -> GenSolution | GenInfeasible:
+def solve(dataset: AttentionDataset, sets: Sets) -> GenOutcome:
     """Decide Gen-SVM for checked *sets*: its solution, or a proof that there is none. Cached."""
+    constraints = Constraints(dataset, sets, range(dataset.n))
+    if constraints.rejected and not _is_small(constraints):
+        found = enclosed(constraints)
+        if found is not None:
+            return found
+    return solve_exactly(dataset, sets)
+
+
+@lru_cache(maxsize=64)
+def solve_exactly(dataset: AttentionDataset, sets: Sets) -> GenSolution | GenInfeasible:
+    """Decide Gen-SVM over Q. Cached."""
     constraints = Constraints(dataset, sets, range(dataset.n))
     multipliers: dict[Row, fmpq] = {}
     equality_multipliers: dict[Row, fmpq] = {}
@@ -102,6 +131,13 @@ def solve(dataset: AttentionDataset, sets: Sets) -> GenSolution | GenInfeasible:
     W = constraints.combination(multipliers, equality_multipliers)
     margins = constraints.features(constraints.rejected).margins(W)
     return GenSolution(constraints, multipliers, equality_multipliers, W, tuple(margins))
+
+
+def _is_small(constraints: Constraints) -> bool:
+    """Whether every block is: exact arithmetic solves them one by one."""
+    lengths, bits = constraints.dataset.lengths, constraints.dataset.integers.bits
+    rows = (sum(lengths[i] - 1 for i in samples) for samples in blocks(constraints.dataset))
+    return max(rows) * 2 * bits <= SMALL
 
 
 def _solve_block(constraints: Constraints) -> tuple[bool, dict[Row, fmpq], dict[Row, fmpq]]:

@@ -74,7 +74,7 @@ def equal_rows(phi: Features) -> Positions:
 
     δqᵀ is written (gδ)(q/g)ᵀ with q/g primitive and its first nonzero entry positive.
     """
-    signed = [_content(row) for row in phi.dataset.integers.queries.tolist()]
+    signed = [signed_content(row) for row in phi.dataset.integers.queries.tolist()]
     primitive = [tuple(a // g for a in row) for g, row in
                  zip(signed, phi.dataset.integers.queries.tolist(), strict=True)]
     seen: dict[tuple[object, ...], int] = {}
@@ -84,8 +84,11 @@ def equal_rows(phi: Features) -> Positions:
         dtype=np.intp)
 
 
-def _content(row: list[fmpz]) -> fmpz:
-    """The greatest common divisor, with the sign of the first nonzero entry; 1 for zero rows."""
+def signed_content(row: list[fmpz]) -> fmpz:
+    """The greatest common divisor, with the sign of the first nonzero entry; 1 for zero rows.
+
+    Rows divided by theirs are equal iff they are proportional.
+    """
     content = fmpz(0)
     for a in row:
         content = content.gcd(a)

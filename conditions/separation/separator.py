@@ -31,11 +31,11 @@ def separating(rows: RankOneRows, W: FloatArray) -> fmpq_mat | None:
         least = min(rows.margins(short))
         if least > 0:
             # A power of two keeps the entries dyadic.
-            return short * _power_above(1 / least)
+            return short * power_above(1 / least)
     return None
 
 
-def _power_above(value: fmpq) -> fmpq:
+def power_above(value: fmpq) -> fmpq:
     """The least power of two that is at least *value* > 0."""
     exponent = int(value.p).bit_length() - int(value.q).bit_length() - 1
     power = fmpq(fmpz(1) << exponent) if exponent >= 0 else fmpq(1, fmpz(1) << -exponent)

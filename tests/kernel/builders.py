@@ -34,6 +34,9 @@ EQUAL = {**OUTSCORED, "v": [1, -1]}
 TIED = data([[[1, 0], [0, -1], [-2, 1]]], [1], [[1, 0]], [0, 1])
 # Features E11 and 2 E21: W has the one column (1, 1/2), λ = (1, 1/4).
 PARALLEL = data([[[1, 0], [0, 0]], [[0, 1], [0, 0]]], [1, 1], [[1, 0], [2, 0]], [1, 1])
+# Features E11, E21, E32 and E33: three differences and three queries of rank 3, W of rank 2.
+DIVIDED = data([[[1, 1, 0], [0, 1, 0], [1, 0, 0]], [[0, 0, 1], [0, 0, 0]], [[0, 0, 1], [0, 0, 0]]],
+               [1, 1, 1], [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [1, 1, 1])
 # Orthonormal tokens a, b, c; samples abc and bc share a query, ca has another.
 ORDERED = data([[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 0], [0, 0, 1]],
                 [[0, 0, 1], [1, 0, 0]]], [1, 1, 1], [[1, 0, 0], [1, 0, 0], [0, 1, 0]], [3, 2, 1])
@@ -116,6 +119,10 @@ PARALLEL_ENCLOSURE = {
     "kind": "kkt_enclosure", "rows": [[0, 1], [1, 1]], "multipliers": [1, "1/4"],
     "inverse": {"exponent": -2, "entries": [[4, 0], [0, 1]]}, "support": [[0, 1], [1, 1]],
     "norm_squared": ["5/4", "5/4"]}
+DIVIDED_ENCLOSURE = {
+    "kind": "kkt_enclosure", "rows": [[0, 1], [0, 2], [1, 1], [2, 1]], "multipliers": [1, 1, 1, 1],
+    "inverse": {"exponent": 0, "entries": [[int(a == b) for b in range(4)] for a in range(4)]},
+    "support": [[0, 1], [0, 2], [1, 1], [2, 1]], "norm_squared": [4, 4]}
 DIAGONAL_KKT = exact_kkt([[0, 1, 1], [1, 1, 1]], [[0, 1], [1, 1]], 2)
 REVERSED_KKT = exact_kkt([[0, 1, 1], [1, 1, 1]], [[0, 1], [1, 1]], 2)
 UNITS_KKT = exact_kkt([[0, 1, 1], [1, 1, 1]], [[0, 1], [1, 1]], 2)
@@ -268,15 +275,20 @@ CASES = {
     "modular_rank": _case(
         REPEATED, "rank_bound", "holds",
         {"kind": "modular_rank", "enclosure": enclosure([[0, 1], [1, 1], [2, 1]]),
-         "modulus": 101, "rank": 2}, "rank W^mm = 2", **A000, **ENCLOSED),
+         "modulus": 101, "differences": [], "rank": 2}, "rank W^mm = 2", **A000, **ENCLOSED),
     "modular_rank_one": _case(
         OUTSCORED, "rank_bound", "holds",
         {"kind": "modular_rank", "enclosure": OUTSCORED_ENCLOSURE, "modulus": 2**61 - 1,
-         "rank": 1}, "rank W^mm = 1", selection=[0], **ENCLOSED),
+         "differences": [], "rank": 1}, "rank W^mm = 1", selection=[0], **ENCLOSED),
     "modular_rank_parallel": _case(
         PARALLEL, "rank_bound", "holds",
-        {"kind": "modular_rank", "enclosure": PARALLEL_ENCLOSURE, "modulus": 3, "rank": 1},
-        "rank W^mm = 1", **A00, **ENCLOSED),
+        {"kind": "modular_rank", "enclosure": PARALLEL_ENCLOSURE, "modulus": 3, "differences": [],
+         "rank": 1}, "rank W^mm = 1", **A00, **ENCLOSED),
+    "modular_rank_divided": _case(
+        DIVIDED, "rank_bound", "holds",
+        {"kind": "modular_rank", "enclosure": DIVIDED_ENCLOSURE, "modulus": 7,
+         "differences": [[1, 1], [2, 1]], "rank": 2}, "rank W^mm = 2", selection=[0, 0, 0],
+        **ENCLOSED),
     "rank_farkas": _case(
         DIAGONAL, "rank_bound", "fails", DIAGONAL_FARKAS, "W^mm_α does not exist",
         selection=[1, 0]),

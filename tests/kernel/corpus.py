@@ -158,6 +158,10 @@ INVALID = {
     ("wrong_side", "tied-outside-set"): _faulty("motzkin", (*C, "sets", 0), [0]),
     ("unequal_logits", "off-by-little"): _faulty(
         "gen_separator", (*C, "W", 1, 0), "0x1.0000000000001p+0"),
+    ("unequal_logits", "tie-not-spanned"): _faulty(
+        "gen_enclosure_determined", ("dataset", "X", 1, 2), [1, 1, 0]),
+    ("margin_too_small", "gen-enclosure"): _faulty(
+        "gen_enclosure_determined", ("dataset", "X", 0, 2), [-1, 3, 0]),
     ("not_independent", "divided"): _faulty("full_rank_rows", ("dataset", "X", 0, 0), [3, 0]),
     ("not_independent", "token-zero"): _faulty(
         "topological_order", ("dataset", "X", 0, 0), [0, 0, 0]),

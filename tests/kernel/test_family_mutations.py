@@ -5,6 +5,9 @@ import copy
 import pytest
 
 from verifier.kernel import Unreadable, check_text
+from verifier.kernel.family import check_family
+from verifier.kernel.reading import parse
+from verifier.kernel.refusals import Refusal
 
 from .builders import changed
 from .family_builders import FAMILIES, FAMILY, ROOT, text
@@ -23,6 +26,9 @@ def test_accepted(name):
 # path, new value, code. Points: −1, …, 1, √2, 2; the last pieces are (1, √2), √2, (√2, 2), 2.
 FAMILY_TARGETED = [
     (("points", -1), 1, "NOT_INCREASING"),
+    (("points", -1), ROOT, "NOT_INCREASING"),
+    (("points", -1), {"polynomial": [2, 0, -1, 4, 0, -2], "interval": ["7/5", 2]},
+     "NOT_INCREASING"),
     (("points", -2), {**ROOT, "interval": [2, 3]}, "NOT_A_POINT"),
     (("points", -2), {**ROOT, "interval": [-2, 2]}, "NOT_A_POINT"),
     (("points", -2), {**ROOT, "interval": [2, 1]}, "NOT_A_POINT"),
@@ -80,6 +86,25 @@ FAMILY_TARGETED = [
 @pytest.mark.parametrize(("path", "new", "code"), FAMILY_TARGETED)
 def test_every_change_is_refused(path, new, code):
     assert refusals(changed(FAMILY, path, new)) == [code]
+
+
+# Points may be spelled otherwise: as roots at the ends of intervals, or beyond the range of floats.
+@pytest.mark.parametrize(("point", "shown"), [
+    ({"polynomial": [-9, 5], "interval": [0, "9/5"]}, "9/5"),
+    ({"polynomial": [-2, 1], "interval": [2, 3]}, "2"),
+    ({"polynomial": ["-1" + "0" * 800, 0, 1], "interval": [0, "1" + "0" * 401]}, "9.99999E+399…"),
+    ({"polynomial": ["-2" + "0" * 800, 0, 1], "interval": [0, "1" + "0" * 401]}, "1.41421E+400…")])
+def test_last_points_of_other_forms_are_accepted(point, shown):
+    result = check_text(text(changed(FAMILY, ("points", -1), point)))
+    assert result.accepted and result.outcomes[-1].text.startswith(f"θ = {shown}: ")
+
+
+def test_work_is_limited_by_the_length_of_the_file():
+    top = parse(text(FAMILY))
+    least = 1 << 17  # characters whose work is that of an empty file
+    assert check_family(top, 1000 - least)
+    with pytest.raises(Refusal, match="more work than a file of its length"):
+        check_family(top, 5 - least)
 
 
 def test_fields_are_needed_and_no_others_allowed():

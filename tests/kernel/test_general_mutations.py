@@ -91,6 +91,37 @@ GENERAL_TARGETED = [
     ("gen_kkt_nothing_rejected", (*C, "multipliers", 0), [0, 1, 1], "WRONG_SIDE"),
     ("gen_kkt_nothing_rejected", (*C, "support", 0), [0, 1], "WRONG_SIDE"),
     ("gen_kkt_nothing_rejected", (*C, "norm_squared"), 1, "WRONG_NORM"),
+    ("gen_enclosure", (*C, "sets", 0), [0], "WRONG_SIDE"),
+    ("gen_enclosure", (*C, "sets", 0), [0, 1, 2], "WRONG_SIDE"),
+    ("gen_enclosure", (*C, "sets", 0), [0, 1, 3], "UNEQUAL_LOGITS"),
+    ("gen_enclosure", (*C, "sets", 1), [1], "SELECTED_ROW"),
+    ("gen_enclosure", (*C, "rows"), [], "EMPTY"),
+    ("gen_enclosure", (*C, "rows"), [[1, 1], [0, 2]], "NOT_INCREASING"),
+    ("gen_enclosure", (*C, "rows", 0), [0, 1], "WRONG_SIDE"),
+    ("gen_enclosure", (*C, "rows", 0), [0, 3], "COARSE_INVERSE"),
+    ("gen_enclosure", (*C, "ties"), [], "WRONG_LENGTH"),
+    ("gen_enclosure", (*C, "ties", 0), [0, 3], "WRONG_SIDE"),
+    ("gen_enclosure", (*C, "multipliers"), [2, 1], "WRONG_LENGTH"),
+    ("gen_enclosure", (*C, "multipliers", 0), -2, "NOT_POSITIVE"),
+    # The row (0, 3) has margin 2 at λ = 2, and what an error of 1 in μ may change is 1.
+    ("gen_enclosure", (*C, "multipliers", 2), "-1/2", "MARGIN_TOO_SMALL"),
+    ("gen_enclosure", (*C, "multipliers", 2), "-999999999/1000000000", "WRONG_NORM"),
+    ("gen_enclosure", (*C, "inverse", "entries", 0, 2), 0, "COARSE_INVERSE"),
+    ("gen_enclosure", (*C, "inverse", "exponent"), 1, "COARSE_INVERSE"),
+    ("gen_enclosure", (*C, "support"), [[0, 2]], "WRONG_SUPPORT"),
+    ("gen_enclosure", (*C, "support"), [[0, 2], [0, 3], [1, 1]], "WRONG_SUPPORT"),
+    ("gen_enclosure", (*C, "support"), [[0, 1], [0, 2], [1, 1]], "WRONG_SIDE"),
+    ("gen_enclosure", (*C, "norm_squared"), [2, 2], "WRONG_NORM"),
+    ("gen_enclosure", (*C, "norm_squared"), [2, 4], "WRONG_NORM"),
+    ("gen_enclosure", (*C, "norm_squared"), ["2999999/1000000", 3], None),
+    ("gen_enclosure", ("status",), "fails", "KIND_UNFIT"),
+    ("gen_enclosure", ("evidence",), "exact", "EVIDENCE_UNFIT"),
+    # Any tied row of the class but the vanishing one spans; μ = 0.
+    ("gen_enclosure_determined", (*C, "ties", 0), [1, 2], "COARSE_INVERSE"),
+    ("gen_enclosure_determined", (*C, "sets", 2), [0, 1], "UNEQUAL_LOGITS"),
+    ("gen_enclosure_determined", (*C, "sets", 2), [0, 2], "UNEQUAL_LOGITS"),
+    ("gen_enclosure_determined", (*C, "rows", 1), [2, 1], "COARSE_INVERSE"),
+    ("gen_enclosure_determined", (*C, "support", 1), DELETE, "WRONG_SUPPORT"),
 ]
 
 # case, path within the dataset, new value, expected code
@@ -108,6 +139,24 @@ GENERAL_OTHER_DATA = [
     ("gen_kkt", ("z", 1), [0, 2], "NOT_COMPLEMENTARY"),
     ("gen_kkt", ("z", 1), [1, 1], "UNEQUAL_LOGITS"),
     ("gen_kkt_nothing_rejected", ("X", 1, 2), [1, 1], "MARGIN_TOO_SMALL"),
+    ("gen_enclosure", ("X", 0, 3), [0, 0], "WRONG_SUPPORT"),
+    ("gen_enclosure", ("X", 0, 3), [-5, 0], None),
+    ("gen_enclosure", ("X", 0, 3), [0, 1], "MARGIN_TOO_SMALL"),
+    ("gen_enclosure", ("z", 0), [0, 0], "COARSE_INVERSE"),
+    # Dependent ties that are not in one class, and ties out of the span.
+    ("gen_enclosure_determined", ("X", 0, 4), [1, 2, -2], "UNEQUAL_LOGITS"),
+    ("gen_enclosure_determined", ("X", 1, 2), [0, 1, 1], None),
+    ("gen_enclosure_determined", ("X", 1, 2), [1, 1, 0], "UNEQUAL_LOGITS"),
+    # (2, -1, 1) less a tie; and (3, -2, 0), (5/2, -1, 0): sums of weights 1 and 3/2.
+    ("gen_enclosure_determined", ("X", 0, 2), [-1, 2, -1], None),
+    ("gen_enclosure_determined", ("X", 0, 2), [-2, 3, 0], None),
+    ("gen_enclosure_determined", ("X", 0, 2), ["-3/2", 2, 0], "WRONG_SUPPORT"),
+    ("gen_enclosure_determined", ("X", 0, 2), [-1, 3, 0], "MARGIN_TOO_SMALL"),
+    # Another query, not proportional, makes (-1, 2, 0) free, whose margin becomes 0.
+    ("gen_enclosure_determined", ("z", 2), [0, 1, 0], "MARGIN_TOO_SMALL"),
+    ("gen_enclosure_determined", ("z", 2), [0, 0, 0], "MARGIN_TOO_SMALL"),
+    ("gen_enclosure_determined", ("z", 2), [2, 0, 0], "MARGIN_TOO_SMALL"),
+    ("gen_enclosure_determined", ("z", 2), [-4, 0, 0], "WRONG_SUPPORT"),
 ]
 
 

@@ -216,6 +216,17 @@ TARGETED = [
     ("modular_rank", (*C, "enclosure", "support"), [[0, 1], [1, 1]], "WRONG_SUPPORT"),
     ("modular_rank", (*C, "enclosure", "inverse", "entries", 0, 0), 0, "COARSE_INVERSE"),
     ("modular_rank_one", (*C, "rank"), 0, "WRONG_RANK"),
+    ("modular_rank", (*C, "differences"), [[0, 1], [1, 1]], None),
+    ("modular_rank", (*C, "differences"), [[0, 2]], "WRONG_SIDE"),
+    ("modular_rank", (*C, "differences"), [[2, 1]], "WRONG_SIDE"),
+    ("modular_rank", (*C, "differences"), [[1, 1], [0, 1]], "NOT_INCREASING"),
+    ("modular_rank_parallel", (*C, "differences"), [[0, 1], [1, 1]], "WRONG_RANK"),
+    ("modular_rank_divided", (*C, "differences"), [], "WRONG_RANK"),
+    ("modular_rank_divided", (*C, "differences", 1), DELETE, "WRONG_RANK"),
+    ("modular_rank_divided", (*C, "differences"), [[0, 1], [0, 2]], "WRONG_RANK"),
+    ("modular_rank_divided", (*C, "differences"), [[0, 1], [0, 2], [1, 1], [2, 1]], "WRONG_RANK"),
+    ("modular_rank_divided", (*C, "rank"), 3, "WRONG_RANK"),
+    ("modular_rank_divided", (*C, "rank"), 1, "WRONG_RANK"),
     # first step
     ("first_step_logistic", (*C, "precision"), 7, "OUT_OF_RANGE"),
     ("first_step_logistic", (*C, "precision"), 65_537, "OUT_OF_RANGE"),
@@ -451,6 +462,7 @@ STILL_VALID = {
     **dict.fromkeys([name for name in CASES if "separable" in name], ("u",)),
     # K is a multiple of the identity, λ is close: many R have β < 1 and the same ε.
     **dict.fromkeys([name for name in CASES if "enclosed" in name], ("entries", "exponent")),
+    **dict.fromkeys([name for name in CASES if "gen_enclosure" in name], ("entries", "exponent")),
     **dict.fromkeys([name for name in CASES if "modular" in name],
                     ("modulus", "entries", "exponent")),
     **dict.fromkeys([name for name in CASES if "decision_tree" in name], ("directions",)),
@@ -546,7 +558,7 @@ def test_no_value_may_have_another_type(name):
             "CERTIFICATE_UNFIT", "WRONG_LEVELS", "NOT_EXCLUDED", "NOT_A_PARTITION",
             "WRONG_ORDER", "MARGIN_TOO_SMALL", "WRONG_SUPPORT", "OUT_OF_RANGE", "BROKEN_TREE",
             "MISPLACED_ENTRY", "NOT_HEXADECIMAL", "WRONG_SELECTIONS", "UNEQUAL_LOGITS",
-            "NOT_CANCELLING"}
+            "NOT_CANCELLING", "WRONG_RANK"}
     wrong = [None, True, False, 0.5, float("nan"), float("inf"), "", "text", [], [[]], {}, {"a": 1}]
     for path, value in _places(case.verdict):
         for new in wrong:

@@ -183,7 +183,9 @@ def test_enclosures_of_random_data():
         rank = np.linalg.matrix_rank(sum(
             m * np.outer(X[i, selection[i]] - X[i, t], z[i])
             for (i, t), m in zip(rows, multipliers, strict=True)))
+        deltas = np.linalg.matrix_rank([X[i, selection[i]] - X[i, t] for i, t in rows])
         modular = {"kind": "modular_rank", "enclosure": certificate, "modulus": 2**61 - 1,
+                   "differences": [list(row) for row in rows] if deltas == rank else [],
                    "rank": int(rank)}
         assert accepted(data, _enclosed("support_indices", "holds", certificate, selection),
                         _enclosed("all_support", status, certificate, selection),

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from verifier.experiments.figures import figure_numbered, reproduce, write
+from verifier.experiments.figures import check_folder, figure_numbered, reproduce, write
 
 
 def reproduce_command(
@@ -28,6 +28,7 @@ def reproduce_command(
         seed: Annotated[int, typer.Option(help="Of all random numbers.")] = 0) -> None:
     """Compute a figure of the paper (v1), with what is proved about its trials beside it."""
     chosen = figure_numbered(figure)
+    check_folder(out)
     began = time.perf_counter()
     result = reproduce(chosen, trials=trials, seed=seed, jobs=jobs, cluster=cluster,
                        progress=True)

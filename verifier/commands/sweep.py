@@ -8,10 +8,9 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from flint import fmpq
 
 from conditions.errors import InvalidInput
-from conditions.exact.numbers import number_to_json
+from conditions.exact.numbers import number_to_json, rational
 from verifier import io
 from verifier.certify import dataset_to_json
 from verifier.commands.options import Iterations
@@ -108,13 +107,13 @@ def _write_trial(folder: Path, place: str) -> None:
     fields = {**dataset_to_json(dataset),
               **{name: _spelled(value) for name, value in head.parameters().items()}}
     if start is not None:
-        fields |= {"K0": start[0].tolist(), "Q0": start[1].tolist()}
+        fields |= {"K0": _spelled(start[0]), "Q0": _spelled(start[1])}
     io.write_atomically(path, json.dumps(fields) + "\n")
     print(f"dataset {dataset.fingerprint[:16]} written to {path}")
 
 
 def _spelled(value: Any) -> Any:
-    """A parameter of a head as a data file spells it, exactly."""
-    if isinstance(value, fmpq):
-        return number_to_json(value)
-    return np.asarray(value).tolist()
+    """Numbers, or arrays of them, as a data file spells them: exactly."""
+    if isinstance(value, np.ndarray | tuple):
+        return [_spelled(item) for item in value]
+    return number_to_json(rational(value))

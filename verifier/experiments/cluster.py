@@ -6,6 +6,7 @@ Needs the package `distributed`, the optional extra ``cluster``.
 from __future__ import annotations
 
 import logging
+import re
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ except ModuleNotFoundError:
                        "pip install 'attention-svm-verifier[cluster]'") from None
 
 LOCAL = "local"
-_DEATHS = 3
+_ADDRESS = re.compile(r"(tcp|tls)://\S+:\d{1,5}")
 _CONNECT_SECONDS = 15
 _COUNTED_SECONDS = 1.0
 
@@ -32,22 +33,27 @@ _COUNTED_SECONDS = 1.0
 class DaskCluster(Workers):
     """The workers of the scheduler at *address*, or *jobs* new local processes for ``local``.
 
-    The scheduler gives a task whose worker died to another one, and gives it up after a number of
-    deaths: three in a local cluster, the setting ``distributed.scheduler.allowed-failures`` of the
-    scheduler, plus one, elsewhere. Raises ``InvalidInput`` if no scheduler or no worker answers.
+    The scheduler gives a chunk up after some deaths of workers: one in a local cluster, elsewhere
+    one more than its setting ``distributed.scheduler.allowed-failures``, 3 by default. Raises
+    ``InvalidInput`` if no scheduler or no worker answers.
     """
 
     lost = (distributed.KilledWorker,)
-    deaths = _DEATHS
+    deaths = 3
 
     def __init__(self, address: str, jobs: int) -> None:
         self.name = address
+        if address == LOCAL:
+            self.deaths = 1
+        elif not _ADDRESS.fullmatch(address):
+            raise InvalidInput("cluster", address, "must be local or the address of a scheduler",
+                               "e.g. tcp://127.0.0.1:8786")
         with ExitStack() as stack:
             # A lost scheduler is told once, by the sweep.
             stack.enter_context(_silent("distributed.client"))
             if address == LOCAL:
                 stack.enter_context(dask.config.set(
-                    {"distributed.scheduler.allowed-failures": _DEATHS - 1}))
+                    {"distributed.scheduler.allowed-failures": 0}))
                 address = stack.enter_context(distributed.LocalCluster(
                     n_workers=jobs, threads_per_worker=1, processes=True, host="127.0.0.1",
                     dashboard_address=None, memory_limit=None,
@@ -57,9 +63,9 @@ class DaskCluster(Workers):
                     distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False))
                 self._client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
             except (OSError, ValueError) as error:
-                raise InvalidInput("cluster", self.name, "must be local or the address of a "
-                                   f"running scheduler with workers ({error})",
-                                   "e.g. tcp://127.0.0.1:8786") from None
+                raise InvalidInput("cluster", self.name, "must be the address of a running "
+                                   f"scheduler with workers ({error})",
+                                   "start dask scheduler and dask worker") from None
             if self.name == LOCAL:
                 self._client.register_plugin(_LeaveInterrupts())
             # With pure=True a chunk that was given up would not be started anew.

@@ -53,8 +53,8 @@ class Cell:
     rule: str = "normalized"
 
     def __post_init__(self) -> None:
-        for name in ("n", "T", "d"):
-            _size(getattr(self, name), name, 1)
+        for name, least in (("n", 1), ("T", 2), ("d", 1)):
+            _size(getattr(self, name), name, least)
         if self.n * self.T * self.d > MAX_ENTRIES:
             raise InvalidInput("n·T·d", self.n * self.T * self.d,
                                f"must be at most {MAX_ENTRIES:,}", "choose smaller sizes")

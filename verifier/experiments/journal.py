@@ -12,7 +12,9 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO, Self
+from contextlib import ExitStack
+from io import FileIO
+from typing import Any, Self
 
 from conditions.errors import InvalidInput
 from verifier.io.files import Path, shown
@@ -42,7 +44,12 @@ class Journal:
         self._path = path
         header = spelled({"format": FORMAT, "version": VERSION, **sweep}).encode() + b"\n"
         try:
-            self._file = self._opened(header)
+            missing = self._taken_over(header)
+            # Unbuffered: nothing is left to write when it is closed, after a full disk either.
+            with ExitStack() as stack:
+                self._file = stack.enter_context(FileIO(os.fspath(path), "a"))
+                _write(self._file, missing)
+                self._stack = stack.pop_all()
         except (OSError, ValueError) as error:
             raise self._unusable(error) from None
 
@@ -50,8 +57,7 @@ class Journal:
         """Append trials, (coordinate, record) as JSON texts. Raises ``InvalidInput``."""
         lines = [_line(f"[{coordinate},{record}]") for coordinate, record in finished]
         try:
-            self._file.write(b"".join(lines))
-            self._file.flush()
+            _write(self._file, b"".join(lines))
         except OSError as error:
             raise self._unusable(error) from None
 
@@ -59,33 +65,25 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        self._stack.close()
 
-    def _opened(self, header: bytes) -> BinaryIO:
-        """The file, ready for further lines, once what it holds is in ``known``."""
-        if os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode):
+    def _taken_over(self, header: bytes) -> bytes:
+        """Put what the file holds into ``known``; what it lacks before further lines."""
+        if not os.path.exists(self._path):
+            return header
+        if not stat.S_ISREG(os.stat(self._path).st_mode):
             raise InvalidInput("journal", shown(self._path), "must be a regular file",
                                "choose another path")
-        file = open(self._path, "a+b")  # noqa: SIM115 - closed by __exit__
-        try:
-            file.seek(0)
+        with open(self._path, "rb") as file:
             first = file.readline(len(header) + 1)
             if first == header:
-                ended = self._read(file)
-                file.write(b"" if ended else b"\n")
-            elif header.startswith(first):
+                return b"" if self._read(file) else b"\n"
+            if header.startswith(first):
                 # Nothing, or what a kill left of the header.
-                file.truncate(0)
-                file.write(header)
-            else:
-                file.seek(0)
-                raise InvalidInput("journal", shown(self._path), _other(file.readline(), header),
-                                   "give another path, or remove it")
-            file.flush()
-        except BaseException:
-            file.close()
-            raise
-        return file
+                return header[len(first):]
+            file.seek(0)
+            raise InvalidInput("journal", shown(self._path), _other(file.readline(), header),
+                               "give another path, or remove it")
 
     def _read(self, lines: Iterable[bytes]) -> bool:
         """Take over the undamaged *lines*; whether the last one was ended."""
@@ -106,6 +104,13 @@ class Journal:
                             "check that the directory exists and may be written")
 
 
+def _write(file: FileIO, content: bytes) -> None:
+    """Write all of *content*; a file may take less at a time."""
+    view = memoryview(content)
+    while view:
+        view = view[file.write(view):]
+
+
 def _line(payload: str) -> bytes:
     content = payload.encode()
     return hashlib.sha256(content).hexdigest()[:_DIGITS].encode() + b" " + content + b"\n"
@@ -121,4 +126,7 @@ def _other(first: bytes, header: bytes) -> str:
         return "is not a journal"
     wanted = json.loads(header)
     differing = [name for name in wanted if found.get(name) != wanted[name]]
+    if differing == ["keywords"]:
+        differing = [name for name in wanted["keywords"]
+                     if found["keywords"].get(name) != wanted["keywords"][name]]
     return f"is the journal of another sweep ({', '.join(differing)} differ)"

@@ -20,6 +20,7 @@ from conditions.certificates import SimplexMaximizer
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.numbers import rational, to_float
 from conditions.predicted_direction import correlation
+from conditions.selection import optimal_selection
 from conditions.separation.frobenius import Infeasible
 from conditions.separation.frobenius import solve as solve_single
 from conditions.separation.token_sets import Sets
@@ -188,7 +189,8 @@ class QuadraticRecord:
     the tokens as they are (``verdict``, `simplex_support`; 0 for a tie), ``orthonormal`` those
     for exactly orthonormal tokens of these scores (Lemma 6). Where λ = 0 the head is linear and
     ``verdict`` is `unique_optimum`. ``steps``, ``equivalent`` and ``direction`` are as in
-    `MultiTokenRecord`, the last two None where a token is between, or none is masked.
+    `MultiTokenRecord`, for the tokens of the best mixture, which leaves no run out; the last two
+    are None where that is a tie or takes all tokens.
     """
 
     lam: fmpq
@@ -229,20 +231,20 @@ def quadratic_trials(lams: Sequence[float], trials: int, seed: int, *, T: int = 
 def lemma_6_trials(tau: int, trials: int, seed: int, *, T: int = 10, d: int = 10,
                    iterations: int = 5000, threads: int | None = None, first: int = 0
                    ) -> tuple[QuadraticRecord, ...]:
-    """Figure 12: *trials* draws for which Lemma 6 speaks for *tau*, λ uniform in its interval.
+    """Figure 12: *trials* draws of (λ, X) for which Lemma 6 speaks for *tau*.
 
-    Draws count from *first*. Those whose interval is empty are replaced by the next ones. Raises
-    ``InvalidInput``.
+    λ is uniform in (0, 3τ/4), which holds every interval of the Lemma, as unit tokens that are
+    orthogonal differ by √2 at most in score. Draws count from *first*; those with λ outside of the
+    interval are replaced by the next ones. Raises ``InvalidInput``.
     """
     asked: list[tuple[fmpq, int, AttentionDataset, FloatArray]] = []
     k = first
     while len(asked) < trials:
         dataset, start, rng = orthonormal_trial(T, d, (_LEMMA, seed, T, d, tau, k))
         interval = lemma_6_interval(dataset.scores[0], tau)
-        if interval is not None:
-            low, high = interval
-            share = rational(float(rng.uniform(2.0**-10, 1 - 2.0**-10)), "share")
-            asked.append((low + share * (high - low), k, dataset, start))
+        lam = rational(float(rng.uniform(0, 0.75 * tau)), "lambda")
+        if interval is not None and interval[0] < lam < interval[1]:
+            asked.append((lam, k, dataset, start))
         k += 1
     return _quadratic_records(asked, seed, iterations, threads)
 
@@ -260,23 +262,24 @@ def _quadratic_records(asked: Sequence[tuple[fmpq, int, AttentionDataset, FloatA
 def _quadratic_record(lam: fmpq, seed: int, trial: int, dataset: AttentionDataset,
                       run: Run) -> QuadraticRecord:
     found = observed_sets(dataset, run.final, masked=1e-8)
-    sets = found.sets
+    tokens: tuple[int, ...] = ()
     if lam:
         verdict = simplex_support.decide(dataset, lam)
-        certificate = verdict.certificate
-        best = (sum(s != 0 for s in certificate.weights[0])
-                if isinstance(certificate, SimplexMaximizer) else 0)
         orthonormal = orthonormal_count(dataset.scores[0], lam)
+        if isinstance(verdict.certificate, SimplexMaximizer):
+            tokens = tuple(t for t, s in enumerate(verdict.certificate.weights[0]) if s != 0)
     else:
         # The largest output of a linear head is that of the optimal token.
         verdict = unique_optimum.decide(dataset)
-        best = orthonormal = int(verdict.holds)
-    matrices = None if sets is None else equivalent_matrices(dataset, run.final, sets)
+        orthonormal = int(verdict.holds)
+        if verdict.holds:
+            tokens = optimal_selection(dataset)
+    matrices = equivalent_matrices(dataset, run.final, (tokens,)) if tokens else None
     equivalent, direction = ((None, None) if matrices is None else
                              (tuple(correlation(W, A) for _, W in run.kept) for A in matrices))
-    return QuadraticRecord(lam, seed, trial, len(found.selected[0]), len(found.between), best,
-                           orthonormal, verdict, tuple(k for k, _ in run.kept), equivalent,
-                           direction)
+    return QuadraticRecord(lam, seed, trial, len(found.selected[0]), len(found.between),
+                           len(tokens), orthonormal, verdict, tuple(k for k, _ in run.kept),
+                           equivalent, direction)
 
 
 def by_lam(records: Sequence[QuadraticRecord],

@@ -68,7 +68,8 @@ class Settings:
         for name, least in (("seed", 0), ("iterations", 1)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**63:
-                raise InvalidInput(name, value, f"must be an integer ≥ {least}", "correct it")
+                raise InvalidInput(name, value, f"must be an integer ≥ {least}, below 2^63",
+                                   "correct it")
         if self.step is not None and rational(self.step, "step") <= 0:
             raise InvalidInput("step", self.step, "must be positive", "give a number above 0")
         if not 0 <= self.seconds < float("inf"):

@@ -105,7 +105,9 @@ def run_proofs(root: Path, claims: tuple[int, ...], library: Path) -> str:
     """Compile data, claims and proofs, and give the output of Check.v. Raises `CoqError`."""
     graph = {"Data": set[str](), "Claims": {"Data"},
              **{f"Proof_{k}": {"Claims"} for k in claims}}
-    paths = "-Q", library, "AttSVM", "-Q", root, "Certificate"
+    # In this order: the root contains theories/, and the last binding of a directory counts.
+    paths = ("-w", "-overriding-logical-loadpath", "-Q", root, "Certificate",
+             "-Q", library, "AttSVM")
     _in_order(graph, lambda name: coqc(root / f"{name}.v", *paths))
     return coqc(root / "Check.v", *paths)
 

@@ -125,10 +125,12 @@ def _data(dataset: AttentionDataset) -> str:
 def _claims(made: Mapping[int, tuple[Subject, Claim]], selections: Mapping[tuple[int, ...], str],
             described: Mapping[int, str]) -> str:
     needed = sorted({"Dataset", "Statements"} | (
-        {"Monotone"} if any("stationary" in c.statement for _, c in made.values()) else set()))
+        {"Monotone"} if any("stationary" in c.statement for _, c in made.values()) else set())
+        | ({"Loss", "TrapConditions"} if any("_from" in c.statement for _, c in made.values())
+           else set()))
     lines = ["(* What is claimed of the dataset in Data.v. The words are those of\n"
-             "   theories/Dataset.v, Statements.v, Loss.v and, for no_stationary_point, "
-             "Monotone.v. *)",
+             "   theories/Dataset.v, Statements.v, Loss.v, for no_stationary_point Monotone.v,\n"
+             "   and for limit_from and trapped_from TrapConditions.v. *)",
              f"{_HEADER}From AttSVM Require Import {' '.join(needed)}.\n"
              f"From Certificate Require Import Data.\n{_SCOPES}".rstrip(), ""]
     lines += [f"Definition {name} : selection := {naturals(selection)}."

@@ -23,7 +23,8 @@ _PREDICATES = {
     "well_formed", "selects", "true", "ratio", "rational", "forall", "m", "optimal",
     "unique_optimum", "equal_scores", "no_flat_sample", "feasible", "infeasible", "optimum",
     "solvable", "support", "all_support", "locally_optimal", "norm_between", "near_optimum",
-    "low_rank_feasible", "full_rank", "every_selection_feasible", "no_stationary_point"}
+    "low_rank_feasible", "full_rank", "every_selection_feasible", "no_stationary_point",
+    "limit_from", "trapped_from", "logistic", "exponential", "correlation"}
 _NAMES = {
     "Data": re.compile(r"data"),
     "Claims": re.compile(r"(?:alpha|claim|W|optimum)_\d+"),

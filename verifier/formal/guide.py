@@ -16,8 +16,8 @@ sha256 {fingerprint}
 Three commands in this directory check everything:
 
   for f in {order}; do coqc -q -Q theories AttSVM theories/$f.v || break; done
-  for f in Data Claims {proofs}; do coqc -q -Q theories AttSVM -Q . Certificate $f.v || break; done
-  coqc -q -Q theories AttSVM -Q . Certificate Check.v
+  for f in Data Claims {proofs}; do coqc -q -Q . Certificate -Q theories AttSVM $f.v || break; done
+  coqc -q -Q . Certificate -Q theories AttSVM Check.v
 
 The last one prints, for every claim, that the proof has it for its type, and the axioms that the
 proof rests on. They must be among those of Coq's real numbers:
@@ -26,7 +26,8 @@ proof rests on. They must be among those of Coq's real numbers:
 
 What is proved is read in Data.v (the dataset), Claims.v (the claims), theories/Dataset.v and
 theories/Statements.v (what their words mean; for no_stationary_point also theories/Loss.v and
-its definition in theories/Monotone.v). The other files are proofs, which Coq checks; a proof
+its definition in theories/Monotone.v, for limit_from and trapped_from theories/Loss.v and the
+definitions in theories/TrapConditions.v). The other files are proofs, which Coq checks; a proof
 file holds definitions of numbers and one theorem.
 
 Claims, by the number of the verdict in the certificate file:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 from flint import fmpq, fmpz_mat
 
 from conditions.certificates import ExactKKT, KKTEnclosure, PrimalDual, Row, Rows
@@ -29,6 +31,8 @@ from verifier.formal.spelling import (
     vector,
 )
 
+# Coq compares longer fractions entry by entry, without multiplying.
+_REDUCED_BITS = 500
 _ROUNDINGS = (60, 120, 240, 480, 960)
 
 
@@ -49,10 +53,7 @@ def _exact(subject: Subject, certificate: ExactKKT) -> Claim:
     arguments = ("lambda", positive(scale))
     if subject.verdict.condition != "support_indices":
         return _conclusion(subject, certificate.support, "Optimum", "", arguments, proof)
-    phi = subject.features
-    weights = [x for *_, x in certificate.multipliers]
-    W = phi.combination([phi.index[i, t] for i, t, _ in certificate.multipliers], weights)
-    rows, denominator = scaled_matrix(W.tolist())
+    rows, denominator = _combined(subject, multipliers, scale)
     demand_bits([*rows, [denominator]])
     norm = certificate.norm_squared
     name = f"W_{subject.number}"
@@ -64,6 +65,20 @@ def _exact(subject: Subject, certificate: ExactKKT) -> Claim:
     return Claim(statement, "Optimum", "solution_sound",
                  (*arguments, name, positive(denominator), listed, p, q), proof,
                  (matrix_definition(name, rows),))
+
+
+def _combined(subject: Subject, multipliers: list[list[int]],
+              scale: int) -> tuple[list[list[int]], int]:
+    """Σ λφ in integers over one denominator, in lowest terms if they are short."""
+    phi = subject.features
+    rows, factor = phi.integer_combination(
+        range(len(phi)), [fmpq(multipliers[i][t]) for i, t in phi.rows])
+    entries, denominator = [[int(x) for x in row] for row in rows.tolist()], scale * int(phi.scale)
+    assert factor == 1, "the multipliers are integers"
+    if denominator.bit_length() > _REDUCED_BITS:
+        return entries, denominator
+    common = gcd(denominator, *(x for row in entries for x in row))
+    return [[x // common for x in row] for row in entries], denominator // common
 
 
 def _conclusion(subject: Subject, support: Rows, module: str, suffix: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from conditions.verdict import Status, Verdict
-from verifier.formal import ranks, scores, separation, solutions
+from verifier.formal import limits, ranks, scores, separation, solutions
 from verifier.formal.claims import Claim, Subject
 
 Maker = Callable[[Subject], Claim]
@@ -35,6 +35,8 @@ TABLE: Mapping[str, tuple[Mapping[str, Maker], Mapping[str, Maker]]] = {
     "no_stationary_point": ({"injective_features": ranks.injective_features,
                              "monotone_direction": ranks.monotone_direction,
                              "separable_queries": ranks.separable_queries}, {}),
+    "low_norm_limit": ({"low_norm_limit": limits.low_norm_limit}, {}),
+    "selection_trap": ({"selection_trap": limits.selection_trap}, {}),
     "nuclear_margin": ({}, _INFEASIBLE),
     "unique_nuclear_optimum": ({}, _INFEASIBLE),
     "low_rank_feasibility": ({"low_rank_pair": separation.low_rank_pair}, _INFEASIBLE),

@@ -73,7 +73,7 @@ def check_text(text: str) -> Result:
     with long_integers():
         top = parse(text)
         if isinstance(top.value, dict) and top.value.get("format") == FAMILY_FORMAT:
-            return _check_family(top)
+            return _check_family(top, len(text))
         try:
             _expect_format(top, FORMAT, VERSION)
             fields = top.object("format", "version", "dataset", "run", "verdicts")
@@ -101,10 +101,10 @@ def summary(results: list[Result], unreadable: int = 0) -> str:
     return line
 
 
-def _check_family(top: Node) -> Result:
+def _check_family(top: Node, characters: int) -> Result:
     try:
         _expect_format(top, FAMILY_FORMAT, FAMILY_VERSION)
-        line, pieces = check_family(top)
+        line, pieces = check_family(top, characters)
     except Refusal as refusal:
         return Result(None, (), (refusal,))
     return Result(line, tuple(Outcome("proved", piece, True) for piece in pieces), ())

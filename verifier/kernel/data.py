@@ -183,15 +183,19 @@ class Features:
         return found
 
     def key(self, row: Index) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Equal for two rows iff their features are equal matrices; None for the zero matrix.
+        """Equal for two rows iff their features are equal matrices; None for the zero matrix."""
+        delta, query = self.factors(row)
+        return (delta, query) if any(delta) else None
 
-        δ qᵀ is written as (g δ)(q/g)ᵀ with q/g primitive and its first nonzero entry positive:
-        that form is unique.
+    def factors(self, row: Index) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """δ qᵀ as (g δ)(q/g)ᵀ with q/g primitive and its first nonzero entry positive.
+
+        That form is unique unless the matrix is 0; of a zero query both factors are 0.
         """
         delta, query = self.delta(row), self.query(row)
-        if not any(delta) or not any(query):
-            return None
         g = gcd(*query)
+        if g == 0:
+            return (0,) * len(delta), (0,) * len(query)
         if next(x for x in query if x) < 0:
             g = -g
         return tuple(g * x for x in delta), tuple(x // g for x in query)

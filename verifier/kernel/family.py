@@ -13,49 +13,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context, Decimal
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from .claim import rows_text
 from .data import Index
 from .polynomials import (
     ZERO,
-    Point,
     Polynomial,
+    Work,
     add,
+    cleared,
     combine,
     multiply,
     read_polynomial,
     scale,
-    sign_between,
 )
 from .reading import Node
 from .refusals import Code
+from .signs import Point, Sturm, demand_increasing, sign_between
 
 Vector = tuple[Polynomial, ...]
 
 FAMILY_FORMAT, FAMILY_VERSION = "attsvm-family", 1
+_SHOWN_BITS = 24
 
 
 @dataclass(frozen=True)
 class Family:
-    """Tokens, queries and head, denominators cleared; ``poles`` is 0 where the data have one."""
+    """Tokens, queries and head, denominators cleared; ``poles`` is 0 where the data have one.
+
+    Coefficients are integers: features are those of the specification times ``unit``.
+    """
 
     tokens: tuple[tuple[Vector, ...], ...]
     labels: tuple[int, ...]
     queries: tuple[Vector, ...]
     head: Vector
     poles: Polynomial
+    unit: int
 
     @classmethod
-    def read(cls, node: Node) -> Family:
+    def read(cls, node: Node, work: Work) -> Family:
         """The family that *node* spells. Raises `Refusal`."""
         fields = node.object("X", "Y", "z", "v")
         parts = {name: fields[name].object("denominator", "vectors") for name in "Xzv"}
-        below = {name: read_polynomial(parts[name]["denominator"]) for name in "Xzv"}
-        for name in "Xzv":
-            if not below[name]:
-                raise parts[name]["denominator"].refuse(Code.EMPTY, "a denominator that is 0")
         (head,) = parts["v"]["vectors"].items(1)
         d = len(head.items())
         samples = parts["X"]["vectors"].items()
@@ -63,22 +66,25 @@ class Family:
             if not size:
                 raise part.refuse(Code.EMPTY, "at least one entry is needed")
 
-        def vector(name: str, row: Node) -> Vector:
-            return tuple(multiply(read_polynomial(x), below[name]) for x in row.items(d))
-
-        tokens = []
+        lengths = []
         for sample in samples:
-            if len(sample.items()) < 2:
+            lengths.append(len(sample.items()))
+            if lengths[-1] < 2:
                 raise sample.refuse(Code.WRONG_LENGTH, "a sample has at least two tokens")
-            tokens.append(tuple(vector("X", row) for row in sample.items()))
+        rows, pole_x, unit_x = _part(parts["X"]["denominator"],
+                                     [row for sample in samples for row in sample.items()], d, work)
         labels = []
-        for y in fields["Y"].items(len(tokens)):
+        for y in fields["Y"].items(len(samples)):
             if y.number() not in (1, -1):
                 raise y.refuse(Code.BAD_LABEL, "a label is 1 or -1")
             labels.append(int(y.number()))
-        queries = tuple(vector("z", row) for row in parts["z"]["vectors"].items(len(tokens)))
-        return cls(tuple(tokens), tuple(labels), queries, vector("v", head),
-                   multiply(multiply(below["X"], below["z"]), below["v"]))
+        queries, pole_z, unit_z = _part(parts["z"]["denominator"],
+                                        parts["z"]["vectors"].items(len(samples)), d, work)
+        (v,), pole_v, _ = _part(parts["v"]["denominator"], [head], d, work)
+        starts = list(accumulate(lengths, initial=0))
+        return cls(tuple(tuple(rows[a:b]) for a, b in pairwise(starts)), tuple(labels),
+                   tuple(queries), v, multiply(multiply(pole_x, pole_z, work), pole_v, work),
+                   unit_x * unit_z)
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -91,12 +97,24 @@ class Family:
                 f"T={low if low == high else f'{low}..{high}'} d={len(self.head)}")
 
 
+def _part(denominator: Node, rows: Sequence[Node], d: int, work: Work
+          ) -> tuple[list[Vector], Polynomial, int]:
+    """The vectors times the square of their denominator and a unit, the denominator, the unit."""
+    (below,), factor = cleared([read_polynomial(denominator)])
+    if not below:
+        raise denominator.refuse(Code.EMPTY, "a denominator that is 0")
+    entries, unit = cleared([read_polynomial(x) for row in rows for x in row.items(d)])
+    products = [multiply(x, below, work) for x in entries]
+    return ([tuple(products[k:k + d]) for k in range(0, len(products), d)], below, factor * unit)
+
+
 @dataclass(frozen=True)
 class Selected:
     """A family with a selection: features as polynomials."""
 
     family: Family
     selection: tuple[int, ...]
+    work: Work
 
     @cached_property
     def deltas(self) -> dict[Index, Vector]:
@@ -112,40 +130,44 @@ class Selected:
         W = [[ZERO] * d for _ in range(d)]
         for row, a in weights.items():
             for j, x in enumerate(self.deltas[row]):
-                y = multiply(a, x)
-                W[j] = [add(w, multiply(y, q)) for w, q in
+                y = multiply(a, x, self.work)
+                W[j] = [add(w, multiply(y, q, self.work)) for w, q in
                         zip(W[j], self.family.queries[row[0]], strict=True)]
         return [tuple(row) for row in W]
 
     def margins(self, W: Sequence[Vector]) -> dict[Index, Polynomial]:
         """δᵀ W z."""
-        pulls = [tuple(combine(row, query) for row in W) for query in self.family.queries]
-        return {row: combine(delta, pulls[row[0]]) for row, delta in self.deltas.items()}
+        pulls = [tuple(combine(row, query, self.work) for row in W)
+                 for query in self.family.queries]
+        return {row: combine(delta, pulls[row[0]], self.work)
+                for row, delta in self.deltas.items()}
 
     def gap(self, row: Index) -> Polynomial:
         """γ_{iα_i} - γ_it."""
-        return scale(combine(self.deltas[row], self.family.head), self.family.labels[row[0]])
+        return scale(combine(self.deltas[row], self.family.head, self.work),
+                     self.family.labels[row[0]])
 
 
-def check_family(top: Node) -> tuple[str, list[str]]:
-    """A line about the family and one a piece: all are proved. Raises `Refusal`."""
+def check_family(top: Node, characters: int) -> tuple[str, list[str]]:
+    """A line about the family and one a piece: all are proved. Raises `Refusal`.
+
+    characters: the length of the file, which limits the work.
+    """
     fields = top.object("format", "version", "parameter", "family", "selection", "points",
                         "pieces")
     fields["parameter"].text()
-    family = Family.read(fields["family"])
-    selected = Selected(family, fields["selection"].selection(family.lengths))
+    work = Work.allowed(top, characters)
+    family = Family.read(fields["family"], work)
+    selected = Selected(family, fields["selection"].selection(family.lengths), work)
     nodes = fields["points"].items()
     if len(nodes) < 2:
         raise fields["points"].refuse(Code.EMPTY, "an interval has two ends")
-    points = [Point.read(node) for node in nodes]
-    for k, (left, right) in enumerate(pairwise(points)):
-        while left.high >= right.low:
-            if left.low >= right.high or (left.low == left.high and right.low == right.high):
-                raise fields["points"].refuse(Code.NOT_INCREASING,
-                                              f"point {k + 1} is not above point {k}")
-            for point, node in ((left, nodes[k]), (right, nodes[k + 1])):
-                if point.low < point.high:
-                    point.shrink(node)
+    sturm = Sturm(work)
+    points = [Point.read(node, sturm) for node in nodes]
+    for left, right in pairwise(points):
+        demand_increasing(left, right, fields["points"])
+    for point in points:
+        point.shrink(fields["points"], _SHOWN_BITS)
     lines = []
     for k, piece in enumerate(fields["pieces"].items(2 * len(points) - 1)):
         ends = points[k // 2], points[(k + 1) // 2]
@@ -156,9 +178,10 @@ def check_family(top: Node) -> tuple[str, list[str]]:
 
 def _place(left: Point, right: Point) -> str:
     def text(point: Point) -> str:
-        if point.low == point.high:
+        if point.is_exact:
             return str(point.low)
-        return f"{float(point.low):.6g}…"
+        context = Context(prec=6, rounding=ROUND_DOWN, Emin=-10**9, Emax=10**9)
+        return f"{context.divide(Decimal(point.low.numerator), Decimal(point.low.denominator))}…"
 
     return f"θ = {text(left)}" if left is right else f"{text(left)} < θ < {text(right)}"
 
@@ -170,7 +193,7 @@ def _check_piece(node: Node, selected: Selected, left: Point, right: Point) -> s
 
     fields = node.object("status", "multipliers", "scale", "support", "violating")
     status = fields["status"].choice(["feasible", "infeasible", "undefined"])
-    weights = _weights(fields["multipliers"], selected)
+    weights, c = _weights(fields["multipliers"], fields["scale"], selected)
     for name in ("scale", "support", "violating"):
         needed = status == "feasible" and name != "violating"
         if fields[name].is_null if needed else (status != "feasible" and not fields[name].is_null):
@@ -185,7 +208,7 @@ def _check_piece(node: Node, selected: Selected, left: Point, right: Point) -> s
     if not all(s in (0, 1) for s in signs):
         raise fields["multipliers"].refuse(Code.SIGN_UNPROVED, "a multiplier may be negative")
     if status == "feasible":
-        return _feasible(fields, selected, weights, sign)
+        return _feasible(fields, selected, weights, c, sign)
     if 1 not in signs:
         raise fields["multipliers"].refuse(Code.SIGN_UNPROVED, "no multiplier is positive")
     if any(sign(entry) != 0 for line in selected.matrix(weights) for entry in line):
@@ -194,15 +217,16 @@ def _check_piece(node: Node, selected: Selected, left: Point, right: Point) -> s
 
 
 def _feasible(fields: dict[str, Node], selected: Selected, weights: dict[Index, Polynomial],
-              sign: Callable[[Polynomial], int | None]) -> str:
-    c = read_polynomial(fields["scale"])
+              c: Polynomial, sign: Callable[[Polynomial], int | None]) -> str:
     if sign(c) != 1:
         raise fields["scale"].refuse(Code.SIGN_UNPROVED, "the scale is not shown to be positive")
     support = [_row(entry.items(2), entry, selected) for entry in fields["support"].items()]
     fields["support"].increasing(support)
     inside = set(support)
+    # Margins are products of two features, each times the unit.
+    level = scale(c, -selected.family.unit**2)
     for row, margin in selected.margins(selected.matrix(weights)).items():
-        excess = sign(add(margin, scale(c, -1)))
+        excess = sign(add(margin, level))
         if excess != (0 if row in inside else 1):
             raise fields["support"].refuse(Code.WRONG_SUPPORT, f"row {row} is not shown to be "
                                            f"{'in' if row in inside else 'off'} the support")
@@ -223,14 +247,17 @@ def _feasible(fields: dict[str, Node], selected: Selected, weights: dict[Index, 
     return f"feasible, {said}, α is not locally optimal"
 
 
-def _weights(node: Node, selected: Selected) -> dict[Index, Polynomial]:
-    weights: dict[Index, Polynomial] = {}
+def _weights(node: Node, level: Node, selected: Selected
+             ) -> tuple[dict[Index, Polynomial], Polynomial]:
+    """The multipliers and the scale, 0 where there is none, times one common factor."""
+    rows, polynomials = [], []
     for entry in node.items():
         i, t, a = entry.items(3)
-        weights[_row([i, t], entry, selected)] = read_polynomial(a)
-    rows = [(entry.value[0], entry.value[1]) for entry in node.items()]
+        rows.append(_row([i, t], entry, selected))
+        polynomials.append(read_polynomial(a))
     node.increasing(rows)
-    return weights
+    *weights, c = cleared([*polynomials, () if level.is_null else read_polynomial(level)])[0]
+    return dict(zip(rows, weights, strict=True)), c
 
 
 def _row(entry: list[Node], node: Node, selected: Selected) -> Index:

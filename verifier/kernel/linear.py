@@ -51,7 +51,7 @@ def product(A: Matrix, B: Matrix) -> Iterator[list[int]]:
         yield [x - half for x in _unpack(dot(row, packed) + offset, size, columns)]
 
 
-def rank(A: Matrix) -> int:
+def rank(A: Iterable[Row]) -> int:
     """The rank over the rationals, by fraction-free elimination (Bareiss).
 
     After k pivots every entry is a minor of order k + 1, so the divisions are exact.

@@ -106,11 +106,11 @@ CONDITIONS: dict[str, Condition] = {
     "gen_feasibility": Condition(
         "for these sets O_i some W has equal logits in each and all margins over other tokens ≥ 1",
         "for these sets O_i no W has equal logits in each and all margins over other tokens ≥ 1",
-        ("gen_separator",), ("motzkin",)),
+        ("gen_separator", "gen_enclosure"), ("motzkin",)),
     "multi_token_support": Condition(
         "W^mm of Gen-SVM exists for these sets O_i, with these support indices and squared norm",
         "W^mm of Gen-SVM does not exist for these sets O_i",
-        ("gen_kkt",), ("motzkin",)),
+        ("gen_kkt", "gen_enclosure"), ("motzkin",)),
     "simplex_support": Condition(
         "for the head v·x − λ‖x‖² of this λ exactly one mixture of the tokens of each sample gives "
         "the largest Y h, and its weights are these",

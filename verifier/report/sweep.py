@@ -48,9 +48,8 @@ def print_sweep(sweep: Sweep, trials: Sequence[Trial], console: Console | None =
                       "tokens selected", highlight=False)
     errors = [trial for trial in trials if trial.error]
     if errors:
-        one = errors[0]
-        console.print(f"{len(errors)} trials ended in errors, first trial {one.number} of "
-                      f"{one.cell.values}: {one.error}", highlight=False)
+        console.print(f"errors in {len(errors)} of {len(trials)} trials; trial {errors[0].number} "
+                      f"of {errors[0].cell.values}: {errors[0].error}", highlight=False)
 
 
 def _counts(row: Row) -> str:

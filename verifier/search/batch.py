@@ -56,12 +56,13 @@ class Batch:
     @cached_property
     def scores(self) -> FloatArray:
         """γ_it times the denominator squared, B × n × T."""
-        return self.labels[:, :, None] * np.einsum("bntd,bd->bnt", self.tokens, self.head)
+        return np.asarray(self.labels[:, :, None]
+                          * np.einsum("bntd,bd->bnt", self.tokens, self.head))
 
     @cached_property
     def optimal(self) -> IntArray:
         """The first token of largest score, B × n."""
-        return self.scores.argmax(axis=2)
+        return np.asarray(self.scores.argmax(axis=2))
 
     @cached_property
     def gaps(self) -> FloatArray:
@@ -80,13 +81,13 @@ class Batch:
         """φ_it under opt, flattened: B × N × d²."""
         B, (n, T, d) = len(self), self.size
         products = np.einsum("bntd,bne->bntde", self.differences, self.queries)
-        return products.reshape(B, n * (T - 1), d * d)
+        return np.asarray(products.reshape(B, n * (T - 1), d * d))
 
     def _rejected(self, values: FloatArray) -> FloatArray:
         """*values* (B × n × T × …) without the entries of the optimal tokens."""
         B, (n, T, _) = len(self), self.size
         keep = np.arange(T) != self.optimal[:, :, None]
-        return values[keep].reshape(B, n, T - 1, *values.shape[3:])
+        return np.asarray(values[keep].reshape(B, n, T - 1, *values.shape[3:]))
 
     def take(self, chosen: BoolArray | IntArray) -> Batch:
         """The datasets at *chosen*."""

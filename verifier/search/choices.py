@@ -35,10 +35,14 @@ def losses(problem: Problem) -> tuple[str, ...]:
 
 
 def variants(problem: Problem, base: Case) -> Iterator[Case]:
-    """*base* with every α, m and O_i that the claim may be about; those of opt first."""
+    """*base* with every α, m and O_i that the claim may be about; those of opt first.
+
+    For factors of m columns the screens see opt alone, and so do the cases.
+    """
     dataset = base.dataset
     selections = [base.opt]
-    if problem.about_selection and prod(dataset.lengths) <= MAX_SELECTIONS:
+    if (problem.about_selection and prod(dataset.lengths) <= MAX_SELECTIONS
+            and "low_rank_feasible" not in problem.refuted_by):
         selections += [alpha for alpha in product(*map(range, dataset.lengths))
                        if alpha != base.opt]
     ranks = range(1, dataset.d + 1) if "m" in problem.about else [None]

@@ -11,9 +11,10 @@ class Stage:
     """One lattice, or one kind of random data.
 
     ``places``: of the list, with those that name a dataset that another place names too, or None
-    for random data; ``drawn``: how many of them were looked at; ``datasets``: different ones among
-    them; ``screened``: those that passed the screens; ``examined``: those decided exactly;
-    ``undecided``: examined ones on which some case was neither refuted nor excused by proof.
+    for random data; ``drawn``: how many of them were gone through in order; ``datasets``: looked
+    at, in order or at random; ``screened``: those that passed the screens; ``examined``: those
+    decided exactly; ``undecided``: examined ones on which some case was neither a counterexample
+    nor shown to be none.
     """
 
     name: str

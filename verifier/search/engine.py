@@ -115,7 +115,7 @@ class _Run:
                         self.examine(stage, draw(each, self.rng, number), loss, number)
 
     def lattice(self, grid: Grid, loss: str, places: int) -> None:
-        """Look at a grid, all of it if it has no more than *places* places, unless that was done."""
+        """Look at a grid, or at all of it if it has so few places, unless that was done."""
         name = f"{grid}{self.named(loss)}"
         stage = self.coverage.stage(name, grid.count)
         if stage.exhaustive:

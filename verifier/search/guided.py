@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from conditions import basin, invariant_ray
 from conditions.exact.numbers import to_float
 from conditions.stationary import vanishing_gradient
@@ -16,8 +18,8 @@ from verifier.search.problem import Problem
 LIMITS = frozenset({"limit_is", "limit_is_opt", "limit_is_locally_optimal", "norm_diverges"})
 """Predicates about the limit of a descent."""
 
-_LONGEST = {"plain": 17, "normalized": 12}
-"""log2 of the steps that a run may take until floats see it in a basin."""
+_LONGEST = {"plain": 1 << 17, "normalized": 1 << 12}
+"""The steps that a run may take until floats see it in a basin."""
 
 
 def limit_cases(problem: Problem, case: Case, seconds: float) -> Iterator[Case]:
@@ -45,9 +47,19 @@ def leaves_opt(case: Case) -> bool:
     """Whether in floats descent from 0 enters a basin of another selection than opt."""
     if case.step is None or not case.constant_step:
         return False
-    keep = [1 << k for k in range(4, _LONGEST[case.rule] + 1)]
     run = descend(case.dataset, rule=case.rule, step=to_float(case.step), loss=case.loss,
-                  iterations=keep[-1], keep=keep, seconds=5.0)
-    return run.selected != case.opt and any(
-        basin.decide(case.dataset, run.selected, W, case.rule, case.step, case.loss).holds
-        for _, W in reversed(run.kept))
+                  iterations=_LONGEST[case.rule], seconds=5.0)
+    return run.selected != case.opt and basin.decide(
+        case.dataset, run.selected, run.final, case.rule, case.step, case.loss).holds
+
+
+def starts_in_other_basin(case: Case) -> bool:
+    """Whether W(0) lies in a basin of another selection than opt."""
+    if case.step is None:
+        return False
+    W = np.array([[to_float(x) for x in row] for row in case.start])
+    view = case.dataset.floats
+    alpha = tuple(int(np.argmax(tokens @ W @ query))
+                  for tokens, query in zip(view.tokens, view.queries, strict=True))
+    return alpha != case.opt and basin.decide(case.dataset, alpha, case.start, case.rule,
+                                              case.step, case.loss).holds

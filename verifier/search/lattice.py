@@ -22,7 +22,8 @@ import numpy as np
 from conditions.dataset import FloatArray
 from verifier.search.batch import Batch, IntArray, Size
 
-CHUNK = 50_000
+CHUNK, DRAWN = 50_000, 2000
+"""Places gone through at once, and random datasets."""
 _NUMERATOR, _DENOMINATORS = 6, (2, 3, 4)
 
 
@@ -96,18 +97,36 @@ class Grid:
                      np.ones((B, n)))
 
     def listed(self, rng: np.random.Generator, limit: int) -> Iterator[tuple[int, Batch]]:
-        """All datasets in chunks, or *limit* places drawn at random where there are more.
+        """All datasets in chunks, or *limit*/8 of them at random where there are more places.
 
-        With each chunk the number of places that it covers.
+        With each chunk the number of places that it covers; 0 for random ones.
         """
         if self.count <= limit:
             for start in range(0, self.count, CHUNK):
                 places = np.arange(start, min(start + CHUNK, self.count), dtype=np.int64)
                 yield len(places), self.at(places)
             return
-        for start in range(0, limit, CHUNK):
-            size = min(CHUNK, limit - start)
-            yield size, self.at(rng.integers(0, self.count, size=size, dtype=np.int64))
+        for start in range(0, limit // 8, DRAWN):
+            yield 0, self.draw(rng, min(DRAWN, limit // 8 - start))
+
+    def draw(self, rng: np.random.Generator, count: int) -> Batch:
+        """*count* random datasets, each brought into the order of the list."""
+        heads, tokens, first, others = self._tables
+        n, T, d = self.size
+        head = heads[rng.integers(len(heads), size=count)]
+        lower = tokens[rng.integers(len(tokens), size=(count, n, T - 1))]
+        above = np.einsum("bntd,bd->bnt", lower, head) > 0
+        lower = np.where(above[..., None], -lower, lower)
+        keys = (lower + self.bound) @ (2.0 * self.bound + 1) ** np.arange(d - 1, -1, -1)
+        order = keys.argsort(axis=2)
+        lower = np.take_along_axis(lower, order[..., None], 2)
+        weights = len(tokens) ** np.arange(T - 2, -1, -1, dtype=float)
+        samples = (np.take_along_axis(keys, order, 2) @ weights).argsort(axis=1)
+        lower = np.take_along_axis(lower, samples[..., None, None], 1)
+        queries = others[rng.integers(len(others), size=(count, n))]
+        queries[:, 0] = first[rng.integers(len(first), size=count)]
+        return Batch(np.concatenate([np.zeros((count, n, 1, d)), lower], axis=2), queries, head,
+                     np.ones((count, n)))
 
 
 def sizes(largest: Size) -> list[Size]:

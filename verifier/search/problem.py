@@ -117,15 +117,15 @@ class Problem:
         return Counterexample(case, tuple((h, outcomes[h]) for h in self.kept), conclusion)
 
     def admits(self, case: Case) -> bool:
-        """Whether the hypotheses that are about the dataset alone hold on *case*."""
+        """Whether the hypotheses that are about dataset and loss alone hold on *case*."""
         parts = sorted((h.expression for h in self.kept), key=lambda part: part.cost)
         memo: Memo = {}
         return all(part.evaluate(case, memo).holds for part in parts if _about_data(part))
 
 
 def _about_data(expression: Expression) -> bool:
-    return all(atom.predicate.about in ("", "α") and
-               (not atom.predicate.selective or atom.argument == "opt")
+    return all(set(atom.predicate.about.split(", ")) <= {"", "α", "ℓ"}
+               and (not atom.predicate.selective or atom.argument == "opt")
                for atom in expression.atoms())
 
 

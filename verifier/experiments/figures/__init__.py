@@ -10,12 +10,18 @@ from verifier.experiments.figures.local_convergence import Figure7
 from verifier.experiments.figures.quadratic_heads import Figure9, Figure12
 from verifier.experiments.figures.rank_range import Figure4
 from verifier.experiments.figures.relu_heads import Figure8, Figure11
-from verifier.experiments.figures.reproduction import Reproduction, recompute, reproduce, write
+from verifier.experiments.figures.reproduction import (
+    Reproduction,
+    check_folder,
+    recompute,
+    reproduce,
+    write,
+)
 from verifier.experiments.figures.shares import Figure2, Figure5
 from verifier.experiments.figures.trajectories import Figure1
 
-__all__ = ["FIGURES", "Figure", "Reproduction", "figure_numbered", "recompute", "reproduce",
-           "write"]
+__all__ = ["FIGURES", "Figure", "Reproduction", "check_folder", "figure_numbered", "recompute",
+           "reproduce", "write"]
 
 FIGURES: dict[int, Figure] = {figure.number: figure for figure in (
     Figure1(), Figure2(), Figure4(), Figure5(), Figure6(), Figure7(),

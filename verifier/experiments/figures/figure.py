@@ -16,6 +16,9 @@ Settings = Mapping[str, Any]
 Records = Sequence[Record]
 Summary = dict[str, Any]
 
+_DRAWS = 2**20
+"""More than a block ever needs, of which it rejects some."""
+
 
 class Figure(ABC):
     """One figure of arXiv 2308.16898 v1, with the paper's number of trials and settings."""
@@ -35,6 +38,7 @@ class Figure(ABC):
     compute: ClassVar[Callable[..., Record]]
     """(coordinate, seed=…, settings=…) ↦ {"records": […]}: a pure function at module level.
 
+    Where draws are rejected also "rejected", how many for which reason.
     A coordinate is a cell of the grid, the number of its first trial, and how many. The record of
     a trial does not depend on the block that it is in.
     """
@@ -67,6 +71,11 @@ class Figure(ABC):
     def function(self, settings: Settings, seed: int) -> partial[Record]:
         """``compute`` for these settings."""
         return partial(type(self).compute, seed=seed, settings=dict(settings))
+
+
+def apart(blocks: list[Coordinate], size: int) -> list[Coordinate]:
+    """(cell, first, count) with the *first* of each block of *size* trials far from the others."""
+    return [(cell, int(first) // size * _DRAWS, count) for cell, first, count in blocks]
 
 
 def proof(verdict: Verdict, name: str) -> Record:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 
 from verifier.experiments.figures.drawing import COLOURS, MARKERS, mean_and_spread, panels
-from verifier.experiments.figures.figure import Figure, Records, Settings, Summary, proof
+from verifier.experiments.figures.figure import Figure, Records, Settings, Summary, apart, proof
 from verifier.experiments.multi_token import DIMENSIONS, MultiTokenRecord, multi_token_trials
 from verifier.experiments.workers import Coordinate, Record
 
@@ -17,7 +17,6 @@ _LOOKS: dict[str, tuple[str, Any]] = {
     "equivalent": ("W$^{fin}$ + ρW$^{mm}$", "-"), "direction": ("W$^{mm}$ (Gen-SVM)", ":"),
     "single": ("W$^{mm}$ of single tokens", "--")}
 _THRESHOLDS = tuple(10.0**k for k in range(-16, -5))
-_PART = 2**20
 
 
 def relu_heads(coordinate: Coordinate, *, seed: int, settings: Settings) -> Record:
@@ -50,8 +49,7 @@ class ReluHeads(Figure):
 
     def blocks(self, settings: Settings, trials: int) -> list[Coordinate]:
         """Each block has its own range of draws, as how many are rejected is not known before."""
-        return [(d, first // self.block * _PART, count)
-                for d, first, count in super().blocks(settings, trials)]
+        return apart(super().blocks(settings, trials), self.block)
 
     def coordinate(self, record: Record) -> Coordinate:
         """(d, draw, 1)."""

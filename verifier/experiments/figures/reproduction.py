@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import platform
 import textwrap
+from collections import Counter
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +23,7 @@ from verifier.experiments.figures.drawing import STYLE
 from verifier.experiments.figures.figure import Figure, Summary
 from verifier.experiments.parallel import ERROR, run_trials
 from verifier.experiments.workers import PACKAGE, Record
-from verifier.io.files import write_atomically
+from verifier.io.files import shown, write_atomically
 
 FORMAT, VERSION = "attsvm-figure", 1
 PICTURES = ("png", "pdf", "svg")
@@ -33,13 +35,17 @@ _LINE, _POINTS = 0.143, 17.0
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The trials of a figure, and the numbers drawn. A record is a dict that JSON can spell."""
+    """The trials of a figure, and the numbers drawn. A record is a dict that JSON can spell.
+
+    ``rejected`` counts the draws that were replaced, by reason.
+    """
 
     figure: Figure
     trials: int
     seed: int
     settings: dict[str, Any]
     records: list[Record]
+    rejected: dict[str, int]
     summary: Summary
 
     @property
@@ -71,7 +77,11 @@ def reproduce(figure: Figure, *, trials: int | None = None, seed: int = 0,
         raise InvalidInput("trials", f"{len(lost)} blocks", f"must be computed ({lost[0]})",
                            "use fewer processes, or more memory")
     records = [record for block in blocks for record in block["records"]]
-    return Reproduction(figure, count, seed, chosen, records, figure.summary(records, chosen))
+    rejected = Counter[str]()
+    for block in blocks:
+        rejected.update(block.get("rejected", {}))
+    return Reproduction(figure, count, seed, chosen, records, dict(sorted(rejected.items())),
+                        figure.summary(records, chosen))
 
 
 def recompute(reproduction: Reproduction, record: Record) -> list[Record]:
@@ -83,6 +93,15 @@ def recompute(reproduction: Reproduction, record: Record) -> list[Record]:
     return found
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse what `write` could not write to, and make nothing. Raises ``InvalidInput``."""
+    nearest = next(path for path in (folder.absolute(), *folder.absolute().parents)
+                   if path.exists())
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
+        raise InvalidInput("--out", shown(folder), "must be a folder, or a new one in a folder, "
+                           "that may be written", "choose another")
+
+
 def write(reproduction: Reproduction, folder: Path) -> list[Path]:
     """Write figure-N as .png, .pdf, .svg, .csv and .json into *folder*, which is made if need be.
 
@@ -91,7 +110,7 @@ def write(reproduction: Reproduction, folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput("--out", str(folder), f"must be a folder ({error.strerror})",
+        raise InvalidInput("--out", shown(folder), f"must be a folder ({error.strerror})",
                            "choose another") from None
     stem = folder / f"figure-{reproduction.figure.number}"
     contents: dict[str, bytes | str] = {"json": to_json(reproduction),
@@ -115,7 +134,8 @@ def to_json(reproduction: Reproduction) -> str:
             "seed": reproduction.seed, "settings": reproduction.settings,
             "versions": {"python": platform.python_version(),
                          **{name: version(name) for name in _PACKAGES}},
-            "caption": reproduction.caption, "summary": reproduction.summary}
+            "caption": reproduction.caption, "rejected": reproduction.rejected,
+            "summary": reproduction.summary}
     records = ",\n".join(json.dumps(record, ensure_ascii=False) for record in reproduction.records)
     text = json.dumps(head, ensure_ascii=False, indent=1, allow_nan=False)
     return f'{text[:-2]},\n "records": [\n{records}\n]\n}}\n'

@@ -16,7 +16,8 @@ Local Open Scope R_scope.
 
 Lemma sum_pos_one : forall n f j,
   (forall t, (t < n)%nat -> 0 <= f t) -> (j < n)%nat -> 0 < f j -> 0 < sum n f.
-Proof. intros n f j E J P. apply Rlt_le_trans with (f j); [assumption|apply sum_term; assumption]. Qed.
+Proof. intros n f j E J P. apply Rlt_le_trans with (f j); [assumption|apply sum_term; assumption].
+Qed.
 
 Lemma sum_product : forall n m f g,
   sum n f * sum m g = sum n (fun t => sum m (fun u => f t * g u)).
@@ -96,7 +97,8 @@ Proof.
     - apply sum_ext; intros t _; apply sum_ext; intros u _; unfold pair_term; ring.
     - rewrite (sum_ext n _ (fun t =>
         (sum n (fun u => (s t * (k t * g t)) * s u) + sum n (fun u => s t * (s u * (k u * g u))))
-        - (sum n (fun u => (s t * k t) * (s u * g u)) + sum n (fun u => (s t * g t) * (s u * k u))))).
+        - (sum n (fun u => (s t * k t) * (s u * g u))
+            + sum n (fun u => (s t * g t) * (s u * k u))))).
       2:{ intros t _. rewrite sum_minus, !sum_plus. reflexivity. }
       rewrite sum_minus, !sum_plus, <- !sum_product. unfold mean. ring. }
   rewrite E, S1. unfold covariance. field.
@@ -107,7 +109,8 @@ Theorem covariance_positive : forall n s k g,
   sum n s = 1 -> (forall t, (t < n)%nat -> 0 < s t) ->
   (forall t u, (t < n)%nat -> (u < n)%nat -> 0 <= (k t - k u) * (g t - g u)) ->
   0 <= covariance n s k g /\
-  (forall t u, (t < n)%nat -> (u < n)%nat -> 0 < (k t - k u) * (g t - g u) -> 0 < covariance n s k g).
+  (forall t u, (t < n)%nat -> (u < n)%nat -> 0 < (k t - k u) *
+    (g t - g u) -> 0 < covariance n s k g).
 Proof.
   intros n s k g S1 S H. rewrite covariance_pairs by assumption.
   assert (P : forall t u, (t < n)%nat -> (u < n)%nat -> 0 <= pair_term s k g t u).

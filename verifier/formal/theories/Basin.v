@@ -1,12 +1,12 @@
 (** * A finite iterate proves the limit of gradient descent
 
-    Statement: let the conditions (i)-(iv) of BasinConditions.v hold for the selection alpha, and let
-    W_0 lie in the cone with condition (v) on its clock and its distance from the ray of M.  Then
-    gradient descent on the actual loss L from W_0, with a constant step (plain) or steps of
+    Statement: let the conditions (i)-(iv) of BasinConditions.v hold for the selection alpha, and
+    let W_0 lie in the cone with condition (v) on its clock and its distance from the ray of M.
+    Then gradient descent on the actual loss L from W_0, with a constant step (plain) or steps of
     constant length (normalized), stays in the cone for ever, its norm tends to infinity, and
-    W_k / |W_k| tends to M / |M|, where M is the solution of Att-SVM(alpha)
-    ([basin_plain], [basin_normalized]; [solution_optimum] in BasinStep.v).  Gradients are those of L as limits of difference
-    quotients.
+    W_k / |W_k| tends to M / |M|, where M is the solution of Att-SVM(alpha) ([basin_plain],
+    [basin_normalized]; [solution_optimum] in BasinStep.v).  Gradients are those of L, as limits of
+    difference quotients.
 
     Outside: gradient flow, the second set of conditions (the residual), balls around W_0, and
     the numerical evaluation of the conditions (exponentials of given numbers) on a dataset; the
@@ -62,7 +62,8 @@ Hypothesis short : forall k, In (W k) -> eta k * norm d (Across (G k)) <= sigma.
 
 (** Condition (v): a start of clock at least s, within the square root of p2 of the ray. *)
 Definition starts_inside : Prop :=
-  s <= Clock (W 0%nat) /\ norm2 d (Across (W 0%nat)) <= p2 /\ 0 <= p2 /\ p2 <= (tau * s) * (tau * s) /\
+  s <= Clock (W 0%nat) /\ norm2 d (Across (W 0%nat)) <= p2 /\ 0 <= p2 /\ p2
+    <= (tau * s) * (tau * s) /\
   (growth sigma <= tau * tau * s \/
    growth sigma * growth sigma <= tau * tau * (2 * growth sigma * s - p2)).
 Hypothesis inside : starts_inside.
@@ -106,7 +107,8 @@ Proof.
     lra.
 Qed.
 
-Lemma in_cone_of : forall V, s <= Clock V -> norm2 d (Across V) <= p2 + 2 * C * (Clock V - s) -> In V.
+Lemma in_cone_of : forall V, s <= Clock V -> norm2 d (Across V)
+  <= p2 + 2 * C * (Clock V - s) -> In V.
 Proof.
   intros V S B. split; [exact S|].
   assert (SP := cone_start D alpha c dl H). assert (TP := cone_aperture D alpha c dl H).
@@ -132,7 +134,7 @@ Proof.
     norm2 d (Across (W k)) <= p2 + 2 * C * (Clock (W k) - Clock (W 0%nat))).
   { induction k as [|k (IH1 & IH2 & IH3)].
     - split; [|split; [lra|rewrite Rminus_diag_eq by reflexivity; lra]].
-      apply in_cone_of; [exact I1|]. 
+      apply in_cone_of; [exact I1|].
       assert (0 <= 2 * C * (Clock (W 0%nat) - s)) by (apply Rmult_le_pos; lra). lra.
     - destruct (One k IH1) as [O1 O2].
       assert (B : norm2 d (Across (W (S k))) <= p2 + 2 * C * (Clock (W (S k)) - Clock (W 0%nat)))
@@ -149,7 +151,8 @@ Proof.
   intros Inf. set (r := fun k => norm d (W k)). set (m := norm d M).
   assert (MP : 0 < m) by (apply sqrt_lt_R0, n2_pos).
   assert (M2 : m * m = norm2 d M) by apply norm_square.
-  assert (R2 : forall k, r k * r k = (Clock (W k) * m) * (Clock (W k) * m) + norm2 d (Across (W k))).
+  assert (R2 : forall k, r k * r k
+    = (Clock (W k) * m) * (Clock (W k) * m) + norm2 d (Across (W k))).
   { intros k. unfold r. rewrite norm_square, (norm2_split D alpha c dl H), <- M2. ring. }
   assert (Rx : forall k, Clock (W k) * m <= r k).
   { intros k. apply Rsqr_incr_0_var; [|apply norm_nonneg]. unfold Rsqr. rewrite R2.
@@ -194,7 +197,8 @@ End Descent.
 
 (** A bound of the length across M of every plain step of size h in the cone. *)
 Definition plain_length (h : R) : R :=
-  h / n * rows D alpha (fun i t => force D alpha c i t * exp (- low D alpha c i t) * v_ D alpha c i t).
+  h / n * rows D alpha (fun i t => force D alpha c i t * exp
+    (- low D alpha c i t) * v_ D alpha c i t).
 
 Theorem basin_plain : forall h p2 W G, 0 < h ->
   descent l D (fun _ => h) W G -> starts_inside W (plain_length h) p2 ->

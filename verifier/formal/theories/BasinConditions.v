@@ -59,7 +59,8 @@ Definition log_Z : R := Rows (fun i t => share i t * ln (c_low i t / share i t))
 Definition Z : R := exp log_Z.
 
 Definition on_worse (f : nat -> nat -> R) : R := Rows (fun i t => if worse c i t then f i t else 0).
-Definition on_rivals (f : nat -> nat -> R) : R := Rows (fun i t => if worse c i t then 0 else f i t).
+Definition on_rivals (f : nat -> nat -> R) : R
+  := Rows (fun i t => if worse c i t then 0 else f i t).
 
 (** How far the margin of a rival exceeds the clock, at the least, per unit of clock. *)
 Definition lead (i t : nat) : R := a_ i t - 1 - tau * v_ i t.
@@ -73,7 +74,8 @@ Definition in_cone (W : matrix) : Prop :=
 
 (** M solves Att-SVM(alpha): the Karush-Kuhn-Tucker conditions. *)
 Definition kkt : Prop :=
-  (forall p q, (p < d)%nat -> (q < d)%nat -> M p q = Rows (fun i t => lambda i t * phi D alpha i t p q))
+  (forall p q, (p < d)%nat -> (q < d)%nat -> M p q
+    = Rows (fun i t => lambda i t * phi D alpha i t p q))
   /\ forall i t, rejected D alpha i t ->
      1 <= a_ i t /\ 0 <= lambda i t /\ lambda i t * (a_ i t - 1) = 0.
 

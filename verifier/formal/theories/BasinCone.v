@@ -68,18 +68,22 @@ Lemma inner_split : forall V W,
 Proof.
   intros V W.
   assert (E : inner d (across V) (across W) = inner d V W - clock V * inner d M W).
-  { rewrite (inner_comm d _ (across W)). unfold BasinConditions.across at 1. rewrite inner_minus, inner_scale.
+  { rewrite (inner_comm d _ (across W)). unfold BasinConditions.across at 1.
+    rewrite inner_minus, inner_scale.
     rewrite (inner_comm d M (across V)), across_orthogonal.
-    rewrite (inner_comm d W (across V)). unfold BasinConditions.across. rewrite inner_minus, inner_scale. ring. }
+    rewrite (inner_comm d W (across V)). unfold BasinConditions.across.
+    rewrite inner_minus, inner_scale. ring. }
   rewrite E, (inner_comm d M W). unfold BasinConditions.clock. field. lra.
 Qed.
 
 Lemma norm2_split : forall W,
   norm2 d W = clock W * clock W * norm2 d M + norm2 d (across W).
-Proof. intros W. rewrite !norm2_inner. rewrite inner_split at 1. rewrite norm2_inner. reflexivity. Qed.
+Proof. intros W. rewrite !norm2_inner. rewrite inner_split at 1. rewrite norm2_inner. reflexivity.
+Qed.
 
 Lemma clock_phi : forall i t, clock (phi D alpha i t) * norm2 d M = a_ i t.
-Proof. intros i t. unfold BasinConditions.clock, BasinConditions.a_. rewrite margin_inner. field. lra. Qed.
+Proof. intros i t. unfold BasinConditions.clock, BasinConditions.a_. rewrite margin_inner. field.
+lra. Qed.
 
 Lemma margin_across : forall W i t,
   margin D alpha W i t
@@ -107,7 +111,8 @@ Proof.
     apply sum_ext. intros t _. destruct (t =? selected alpha i).
     - unfold inner. apply sum_zero. intros. apply sum_zero. intros. ring.
     - rewrite inner_scale, margin_inner. reflexivity. }
-  unfold BasinConditions.clock. rewrite I. unfold BasinConditions.share, Rdiv. rewrite (Rmult_comm _ (/ _)), <- rows_scale.
+  unfold BasinConditions.clock. rewrite I. unfold BasinConditions.share, Rdiv.
+  rewrite (Rmult_comm _ (/ _)), <- rows_scale.
   apply rows_ext. intros. ring.
 Qed.
 
@@ -161,7 +166,8 @@ Lemma weights : forall i t, rejected D alpha i t ->
   (worse c i t = true ->
    c_low i t * exp (- m i t) <= w i t <= c_high i t * exp (- m i t) /\ 0 < c_low i t).
 Proof.
-  intros i t R. destruct R as (I & T & N). assert (R : rejected D alpha i t) by (repeat split; auto).
+  intros i t R. destruct R as (I & T & N).
+  assert (R : rejected D alpha i t) by (repeat split; auto).
   destruct (selects_spec D alpha chosen) as [_ Sa]. specialize (Sa i I).
   set (a := selected alpha i) in *.
   assert (B : forall u, (u < count D i)%nat -> u <> a ->
@@ -187,7 +193,8 @@ Proof.
     rewrite Rabs_mult, (Rabs_right (g * sa * x)) by (apply Rle_ge, Rlt_le, Rmult_lt_0_compat; lra).
     assert (Ab : Rabs (de - mu) <= Rabs de + reach i).
     { eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_Ropp. lra. }
-    replace (slope_high c i * (Rabs de + reach i) * x) with (slope_high c i * x * (Rabs de + reach i))
+    replace (slope_high c i * (Rabs de + reach i) * x)
+      with (slope_high c i * x * (Rabs de + reach i))
       by ring.
     apply Rmult_le_compat; [|apply Rabs_pos| |exact Ab].
     + apply Rmult_le_pos; lra.
@@ -206,7 +213,8 @@ Qed.
 Lemma worse_pos : forall i t, rejected D alpha i t -> worse c i t = true -> 0 < w i t.
 Proof.
   intros i t R Wo. destruct (weights i t R) as [_ B]. destruct (B Wo) as [[B1 _] B2].
-  assert (0 < c_low i t * exp (- m i t)) by (apply Rmult_lt_0_compat; [exact B2|apply exp_pos]). lra.
+  assert (0 < c_low i t * exp (- m i t)) by (apply Rmult_lt_0_compat; [exact B2|apply exp_pos]).
+  lra.
 Qed.
 
 Lemma Z_pos : 0 < Z.
@@ -220,9 +228,11 @@ Proof.
       + share i t * ln (c_low i t / share i t) - share i t * m i t)) <= Q).
   { apply rows_le. intros i t R. destruct (cone_kkt D alpha c dl H) as [_ K].
     destruct (K i t R) as (_ & L & _).
-    assert (Sh : 0 <= share i t) by (apply Rmult_le_pos; [exact L|apply Rlt_le, Rinv_0_lt_compat, n2_pos]).
+    assert (Sh : 0 <= share i t) by (apply Rmult_le_pos;
+      [exact L|apply Rlt_le, Rinv_0_lt_compat, n2_pos]).
     destruct (worse c i t) eqn:Wo.
-    2:{ unfold BasinConditions.share. rewrite (cone_support D alpha c dl H i t R Wo). unfold Rdiv. rewrite !Rmult_0_l.
+    2:{ unfold BasinConditions.share. rewrite (cone_support D alpha c dl H i t R Wo). unfold Rdiv.
+    rewrite !Rmult_0_l.
         rewrite Rplus_0_l, Rminus_0_r, Rmult_0_r. lra. }
     destruct Sh as [Sh|Sh]; [|rewrite <- Sh, !Rmult_0_l, Rplus_0_l, Rminus_0_r, Rmult_0_r;
                               apply Rlt_le, worse_pos; assumption].
@@ -233,7 +243,7 @@ Proof.
     { unfold x, BasinConditions.Z. replace (ln (c_low i t / share i t) - m i t + s' - log_Z)
         with (ln (c_low i t / share i t) + (- m i t + s' + - log_Z)) by ring.
       rewrite exp_plus, exp_ln by (apply Rdiv_lt_0_compat; assumption).
-      rewrite !exp_plus, !exp_Ropp. 
+      rewrite !exp_plus, !exp_Ropp.
       assert (P1 := exp_pos log_Z). assert (P2 := exp_pos s'). assert (P3 := exp_pos (m i t)).
       field. repeat split; lra. }
     rewrite E. assert (X := exp_ineq1_le x).
@@ -266,7 +276,8 @@ Proof.
   apply Rmult_le_reg_r with (exp (- m i t)); lra.
 Qed.
 
-Lemma decay : forall x y z, 0 < x -> x <= y -> 1 <= x * z -> y * exp (- (y * z)) <= x * exp (- (x * z)).
+Lemma decay : forall x y z, 0 < x -> x <= y -> 1 <= x * z -> y * exp (- (y * z))
+  <= x * exp (- (x * z)).
 Proof.
   intros x y z X L P.
   assert (E : exp (- (x * z)) = exp (- (y * z)) * exp ((y - x) * z))
@@ -289,14 +300,17 @@ Proof.
   assert (Es := exp_pos (- s')).
   assert (Lp : 0 < lead i t) by nra.
   assert (Em : exp (- m i t) <= exp (- (s' * lead i t)) * exp (- s')).
-  { rewrite <- exp_plus. apply exp_le. assert (ML := margin_low i t). unfold BasinConditions.lead. lra. }
+  { rewrite <- exp_plus. apply exp_le. assert (ML := margin_low i t). unfold BasinConditions.lead.
+    lra. }
   assert (Ed : exp (- (s' * lead i t)) <= exp (- (s * lead i t))) by (apply exp_le; nra).
   assert (Dy := decay s s' (lead i t) S L (Rlt_le _ _ P)).
   assert (W1 : Rabs (w i t) <= force i t * exp (- (s' * lead i t)) * exp (- s')).
   { eapply Rle_trans; [exact B|]. rewrite Rmult_assoc. apply Rmult_le_compat_l; assumption. }
-  assert (ZA : Z * A_ i t = force i t * exp (- (s * lead i t))) by (unfold BasinConditions.A_; field; lra).
+  assert (ZA : Z * A_ i t = force i t * exp (- (s * lead i t))) by (unfold BasinConditions.A_;
+    field; lra).
   assert (AP : 0 <= A_ i t).
-  { unfold BasinConditions.A_. apply Rmult_le_pos; [apply Rmult_le_pos; [exact F|apply Rlt_le, exp_pos]|].
+  { unfold BasinConditions.A_. apply Rmult_le_pos; [apply Rmult_le_pos;
+      [exact F|apply Rlt_le, exp_pos]|].
     apply Rlt_le, Rinv_0_lt_compat, ZP. }
   assert (QA : Z * A_ i t * exp (- s') <= Q * A_ i t).
   { replace (Z * A_ i t * exp (- s')) with (Z * exp (- s') * A_ i t) by ring.
@@ -323,7 +337,8 @@ Lemma rows_split : forall (f g h : nat -> nat -> R) x,
   (forall i t, rejected D alpha i t -> worse c i t = false -> f i t <= x * h i t) ->
   Rows f <= on_worse g + x * on_rivals h.
 Proof.
-  intros f g h x Hw Hr. unfold BasinConditions.on_worse, BasinConditions.on_rivals. rewrite <- rows_scale, <- rows_plus.
+  intros f g h x Hw Hr. unfold BasinConditions.on_worse, BasinConditions.on_rivals.
+  rewrite <- rows_scale, <- rows_plus.
   apply rows_le. intros i t R. destruct (worse c i t) eqn:E.
   - specialize (Hw i t R E). lra.
   - specialize (Hr i t R E). lra.
@@ -365,7 +380,8 @@ Proof.
   set (y := fun i t => m i t - s' - s' * (a_ i t - 1)).
   assert (Y : forall i t, side i t = y i t).
   { intros i t. unfold y, m. rewrite margin_across. fold s' (side i t). ring. }
-  assert (TP : 0 < s * tau) by (apply Rmult_lt_0_compat; [exact (cone_start D alpha c dl H)|exact (cone_aperture D alpha c dl H)]).
+  assert (TP : 0 < s * tau) by (apply Rmult_lt_0_compat;
+    [exact (cone_start D alpha c dl H)|exact (cone_aperture D alpha c dl H)]).
   assert (B : Rows (fun i t => w i t * side i t)
      <= on_worse (fun i t => (E - 1) * w i t
           + exp (- s' - E) * (c_high i t * exp (- (s * (a_ i t - 1)))))
@@ -396,7 +412,8 @@ Proof.
       { rewrite <- Rabs_mult. apply Rle_abs. }
       apply Rle_trans with (Rabs (w i t) * (v_ i t * (tau * s'))).
       { apply Rmult_le_compat_l; [apply Rabs_pos|exact S]. }
-      replace (Rabs (w i t) * (v_ i t * (tau * s'))) with (s' * Rabs (w i t) * (tau * v_ i t)) by ring.
+      replace (Rabs (w i t) * (v_ i t * (tau * s'))) with (s' * Rabs (w i t) * (tau * v_ i t))
+        by ring.
       replace (Q * (s * tau) * (A_ i t * v_ i t)) with (Q * (s * A_ i t) * (tau * v_ i t)) by ring.
       apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|exact P]. }
   rewrite on_worse_plus, !on_worse_scale in B. fold Q in B.

@@ -212,12 +212,14 @@ Proof.
   rewrite EA, EC, <- (norm_square d (Across G)).
   set (q := mean_pull W).
   assert (QP : 0 < q) by (apply mean_pull_pos; exact inside).
-  assert (B1 := clock_gradient). assert (B2 := across_gradient). assert (B3 := length_gradient_pull).
+  assert (B1 := clock_gradient). assert (B2 := across_gradient).
+  assert (B3 := length_gradient_pull).
   fold q in B1, B2, B3.
   assert (EN := epsv_nonneg W inside). assert (E1 := cone_iv D alpha c dl H).
   destruct (cone_entropy D alpha c dl H) as [E0 _]. destruct (cone_width D alpha c dl H) as [V0 _].
   assert (ST : 0 < s * tau) by
-    (apply Rmult_lt_0_compat; [exact (cone_start D alpha c dl H)|exact (cone_aperture D alpha c dl H)]).
+    (apply Rmult_lt_0_compat; [exact (cone_start D alpha c dl H)|exact
+      (cone_aperture D alpha c dl H)]).
   set (X := entropy c + s * tau * epsv + sigma * (width c + epsv) / 2).
   assert (XP : 0 <= X).
   { unfold X. assert (0 <= s * tau * epsv) by (apply Rmult_le_pos; lra).

@@ -76,7 +76,8 @@ Variables (D : dataset) (alpha : selection).
 Lemma rows_le : forall f g, (forall i t, rejected D alpha i t -> f i t <= g i t) ->
   rows D alpha f <= rows D alpha g.
 Proof.
-  intros f g H. apply sum_le. intros i I. apply others_le. intros t T N. apply H. repeat split; auto.
+  intros f g H. apply sum_le. intros i I. apply others_le. intros t T N. apply H.
+  repeat split; auto.
 Qed.
 
 Lemma rows_ext : forall f g, (forall i t, rejected D alpha i t -> f i t = g i t) ->
@@ -115,7 +116,8 @@ Definition row_list (D : dataset) (alpha : selection) : list (nat * nat) :=
                                           (seq 0 (count D i))))
            (seq 0 (size D)).
 
-Lemma row_list_spec : forall D alpha i t, List.In (i, t) (row_list D alpha) <-> rejected D alpha i t.
+Lemma row_list_spec : forall D alpha i t, List.In (i, t)
+  (row_list D alpha) <-> rejected D alpha i t.
 Proof.
   intros D alpha i t. unfold row_list. rewrite in_flat_map. split.
   - intros (j & J & I). apply in_map_iff in I. destruct I as (u & E & I).
@@ -162,16 +164,19 @@ Proof.
 Qed.
 
 Lemma rows_term : forall D alpha f i t,
-  (forall i t, rejected D alpha i t -> 0 <= f i t) -> rejected D alpha i t -> f i t <= rows D alpha f.
+  (forall i t, rejected D alpha i t -> 0 <= f i t) -> rejected D alpha i t -> f i t
+    <= rows D alpha f.
 Proof.
   intros D alpha f i t P R. assert (R' := R). destruct R' as (I & T & N).
-  assert (S1 := sum_term (count D i) (fun u => if Nat.eqb u (selected alpha i) then 0 else f i u) t).
+  assert (S1 := sum_term (count D i) (fun u => if Nat.eqb u
+    (selected alpha i) then 0 else f i u) t).
   assert (S2 := sum_term (size D) (fun j => others (count D j) (selected alpha j) (f j)) i).
   apply Nat.eqb_neq in N. simpl in S1. rewrite N in S1.
   apply Rle_trans with (others (count D i) (selected alpha i) (f i)).
   - apply S1; [|exact T]. intros u U. destruct (Nat.eqb_spec u (selected alpha i)); [lra|].
     apply P. repeat split; auto.
-  - apply S2; [|exact I]. intros j J. apply others_nonneg. intros u U Nu. apply P. repeat split; auto.
+  - apply S2; [|exact I]. intros j J. apply others_nonneg. intros u U Nu. apply P.
+    repeat split; auto.
 Qed.
 
 (** ** The weights of one sample *)
@@ -260,7 +265,7 @@ Qed.
 Lemma floor_le : 0 < floor <= s a.
 Proof.
   assert (L : others n a (fun t => exp (- m t)) <= others n a (fun t => exp (- low t))).
-  { apply others_le. intros t T N. 
+  { apply others_le. intros t T N.
     destruct (below t T N) as [L|L]; [apply Rlt_le, exp_increasing; lra|rewrite L; lra]. }
   assert (M : 0 <= others n a (fun t => exp (- m t)))
     by (apply others_nonneg; intros; apply Rlt_le, exp_pos).

@@ -166,7 +166,8 @@ Proof.
     apply Rmult_integral in E. destruct E as [E|E]; [lra|]. rewrite <- E.
     apply sum_ext. intros j J.
     rewrite <- (Rplus_0_r (dl _ * _)), <- (Rmult_0_r (dl (output D W j) * (- x D j 0 a * z D j b))).
-    rewrite <- (G0 j J), Rmult_assoc, <- Rmult_plus_distr_l, <- sum_scale, <- sum_plus, <- sum_scale.
+    rewrite <- (G0 j J), Rmult_assoc, <- Rmult_plus_distr_l, <- sum_scale, <- sum_plus.
+    rewrite <- sum_scale.
     apply sum_ext. intros s _. unfold feature, g. ring. }
   assert (Z : forall s, (s < count D i)%nat -> g i s = 0).
   { assert (Z1 : forall s, (1 <= s < count D i)%nat -> g i s = 0).

@@ -157,12 +157,22 @@ Definition exactly (demand : list (list Z) -> (nat -> nat -> bool) -> bool) : bo
   let H := table D C in
   check_kkt D alpha L q C H && demand C (tight D alpha q H).
 
-(** C / combined_den and M / m are one matrix. *)
+(** C / combined_den and M / m are one matrix; M may be C, for numbers too long to multiply. *)
+Definition same_entry (den m : positive) (c e : Z) : bool :=
+  if Pos.eqb den m then Z.eqb c e else Z.eqb (c * Zpos m) (e * Zpos den).
 Definition same_matrix (C M : list (list Z)) (m : positive) : bool :=
+  let den := combined_den D q in
   is_matrix (dim D) (dim D) M &&
   all (dim D) (fun a => all (dim D) (fun b =>
-    Z.eqb (nth b (nth a C []) 0 * Zpos m)%Z
-          (nth b (nth a M []) 0 * Zpos (combined_den D q))%Z)).
+    same_entry den m (nth b (nth a C []) 0%Z) (nth b (nth a M []) 0%Z))).
+
+Lemma same_entry_spec den m c e : same_entry den m c e = true ->
+  (IZR c * IZR (Zpos m) = IZR e * IZR (Zpos den))%R.
+Proof.
+  unfold same_entry. destruct (Pos.eqb_spec den m) as [->|_]; intros H; apply Zeq_IZR in H.
+  - now rewrite H.
+  - now rewrite !mult_IZR in H.
+Qed.
 
 Definition check_solution (M : list (list Z)) (m : positive) (rows : list (nat * nat))
     (p : Z) (r : positive) : bool :=
@@ -231,7 +241,7 @@ Proof.
       [|apply exact_optimum, H1].
     intros a b Ha Hb. unfold same_matrix in H2; rewrite andb_true_iff in H2.
     pose proof (all_spec _ _ (all_spec _ _ (proj2 H2) a Ha) b Hb) as E; cbv beta in E.
-    apply Zeq_IZR in E; rewrite !mult_IZR in E. rewrite !rational_mat.
+    apply same_entry_spec in E. rewrite !rational_mat.
     change (IZR (nth b (nth a M []) 0%Z)) with (mat M a b) in E.
     change (IZR (nth b (nth a (combinationZ D alpha L) []) 0%Z))
       with (mat (combinationZ D alpha L) a b) in E.

@@ -12,8 +12,8 @@
     all i, then Att-SVM(alpha) is feasible, W_k converges in the same way, every optimal token has
     a weight above 1/2 and every margin is positive for ever, and |W_k| increases strictly.
 
-    No condition on the norm or the direction of W_0. Outside: gradient flow, and the numerical
-    evaluation of L(W_0) and beta on a dataset, which are real numbers here.
+    No condition on the norm or the direction of W_0. L(W_0) and beta are real numbers here;
+    TrapCheck.v evaluates the inequalities in integers. Outside: gradient flow.
 
     Source: docs/theory/global_limits.md, "Low-norm limit and trap"; arXiv 2308.16898 v1,
     Theorem 6 (repaired). *)
@@ -99,7 +99,8 @@ Proof.
   set (X := n * (loss l D (W 0%nat) - loss_star l)).
   set (gain := fun i => (l (level i) - l (top i) - X) / first_derivative b i).
   assert (Fp : forall i, (i < size D)%nat -> 0 < first_derivative b i).
-  { intros i I. assert (Q := bounded_first D alpha b dl ddl B i (top i) I). destruct (decreasing (top i)).
+  { intros i I. assert (Q := bounded_first D alpha b dl ddl B i (top i) I).
+    destruct (decreasing (top i)).
     assert (Z := Lv i I). specialize (Q ltac:(lra)). lra. }
   assert (Gp : forall i, (i < size D)%nat -> 0 < gain i).
   { intros i I. apply Rdiv_lt_0_compat; [|apply Fp, I]. specialize (Small i I).
@@ -192,7 +193,8 @@ Proof.
   intros k.
   assert (Lead : forall k i, (i < size D)%nat -> second b i + epsilon <= output D (W k) i)
     by (intros j i I; assert (K := kept j i I); assert (Z := lowest_below i I); lra).
-  destruct (weight_bounds D alpha b l dl ddl smooth formed best B W epsilon epsilon_pos Lead) as (least & most & LP & Wb).
+  destruct (weight_bounds D alpha b l dl ddl smooth formed best B W epsilon epsilon_pos Lead)
+    as (least & most & LP & Wb).
   assert (Wp := weight_pos D alpha dl least most LP (W k) (Wb k)).
   destruct (steps k) as [Gk Wk].
   assert (Sl := slope_rows l dl D alpha (W k) (W k) _ decreasing formed chosen (Gk (W k))).
@@ -218,10 +220,7 @@ Qed.
 End Halfway.
 
 Theorem selection_trap : small_loss (fun i => (top i + second b i) / 2) (W 0%nat) ->
-  feasible D alpha /\ converges_to_solution D alpha W /\
-  forall k, (forall i, (i < size D)%nat -> / 2 < weight D (W k) i (selected alpha i)) /\
-            (forall i t, rejected D alpha i t -> 0 < margin D alpha (W k) i t) /\
-            norm d (W k) < norm d (W (S k)).
+  feasible D alpha /\ converges_to_solution D alpha W /\ trapped D alpha W.
 Proof.
   intros Small.
   assert (Lv : forall i, (i < size D)%nat -> lowest b i <= (top i + second b i) / 2 < top i)

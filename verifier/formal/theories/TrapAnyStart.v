@@ -66,7 +66,8 @@ Lemma output_lead : forall W i, (i < size D)%nat ->
   output D W i - second b i = weight D W i (selected alpha i) * (top i - second b i).
 Proof.
   intros W i I. assert (Cp := well_formed_count D formed i I).
-  assert (A : (selected alpha i < count D i)%nat) by (apply (proj2 (selects_spec D alpha chosen)), I).
+  assert (A : (selected alpha i < count D i)%nat)
+    by (apply (proj2 (selects_spec D alpha chosen)), I).
   assert (E : output D W i - second b i
               = sum (count D i) (fun t => weight D W i t * (score D i t - second b i))).
   { rewrite (sum_ext _ _ (fun t => weight D W i t * score D i t - second b i * weight D W i t))

@@ -13,6 +13,29 @@ Local Open Scope R_scope.
 Definition converges_to_solution (D : dataset) (alpha : selection) (W : nat -> matrix) : Prop :=
   exists M, optimum D alpha M /\ converges_in_direction (dim D) W M.
 
+(** Gradient descent on L with the constant step eta from W0, any path of it, ... *)
+Definition from_start (l : R -> R) (D : dataset) (W0 : matrix) (eta : R)
+    (conclusion : (nat -> matrix) -> Prop) : Prop :=
+  forall W G, descent l D (fun _ => eta) W G ->
+  (forall p q, (p < dim D)%nat -> (q < dim D)%nat -> W 0%nat p q = W0 p q) -> conclusion W.
+
+(** ... converges in direction to the solution for alpha, which selects the largest scores; *)
+Definition limit_from (l : R -> R) (D : dataset) (alpha : selection) (W0 : matrix) (eta : R)
+    : Prop :=
+  optimal D alpha /\ from_start l D W0 eta (converges_to_solution D alpha).
+
+(** ... keeps every optimal token above the weight 1/2 and every margin positive, and its norm
+    increases. *)
+Definition trapped (D : dataset) (alpha : selection) (W : nat -> matrix) : Prop :=
+  forall k, (forall i, (i < size D)%nat -> / 2 < weight D (W k) i (selected alpha i)) /\
+            (forall i t, rejected D alpha i t -> 0 < margin D alpha (W k) i t) /\
+            norm (dim D) (W k) < norm (dim D) (W (S k)).
+
+Definition trapped_from (l : R -> R) (D : dataset) (alpha : selection) (W0 : matrix) (eta : R)
+    : Prop :=
+  optimal D alpha /\ feasible D alpha /\
+  from_start l D W0 eta (fun W => converges_to_solution D alpha W /\ trapped D alpha W).
+
 (** Numbers about the scores of every sample: a lower bound of them all, the second largest (or
     more), bounds of |l'| and |l''| on the range of the scores, and of |(x_it - x_iu) z_i^T|. *)
 Record score_bounds : Type := ScoreBounds {

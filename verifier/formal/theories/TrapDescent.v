@@ -63,7 +63,8 @@ Proof.
   { rewrite norm_square, norm2_inner, IV, inner_comm, IV, norm2_inner. ring. }
   assert (Ta := loss_along l dl ddl smooth (size D) (count D) (logit D W) (logit D V) (score D)
     (lowest b) top (first_derivative b) (second_derivative b) (fun i => diameter b i * norm d V)
-    (well_formed_count D formed) scores_between (bounded_first D alpha b dl ddl B) (bounded_second D alpha b dl ddl B)).
+    (well_formed_count D formed) scores_between (bounded_first D alpha b dl ddl B)
+      (bounded_second D alpha b dl ddl B)).
   assert (L1 : loss l D W' = mean_loss l (size D) (count D)
                  (fun i => on_line (logit D W i) (logit D V i) 1) (score D)).
   { unfold loss, mean_loss. f_equal. apply sum_ext. intros i _. f_equal.
@@ -118,7 +119,8 @@ Qed.
 Lemma loss_function_decreasing : forall y u, y <= u -> l u <= l y.
 Proof.
   intros y u [L| ->]; [|lra]. destruct (loss_function y u L) as (v & _ & E).
-  destruct (decreasing v) as [_ N]. assert (0 < - dl v * (u - y)) by (apply Rmult_lt_0_compat; lra). lra.
+  destruct (decreasing v) as [_ N].
+  assert (0 < - dl v * (u - y)) by (apply Rmult_lt_0_compat; lra). lra.
 Qed.
 
 Lemma loss_above : forall W, loss_star l <= loss l D W.

@@ -46,7 +46,8 @@ Hypothesis steps : descent l D (fun _ => eta) W G.
 Let moved := moved D G eta.
 Let moved_nonneg := moved_nonneg D G eta.
 Let path_bound := path_bound D alpha b l W eta.
-Let path_bounded := path_bounded D alpha b l dl ddl smooth formed best B W G eta eta_pos eta_small steps.
+Let path_bounded :=
+  path_bounded D alpha b l dl ddl smooth formed best B W G eta eta_pos eta_small steps.
 
 (** ** Outputs that stay away from the second largest scores *)
 
@@ -143,7 +144,8 @@ Proof.
   assert (PB : 0 <= path_bound) by exact (path_bounded 0).
   exists (La * nM + sigma * u * nM / 2 + 1), (eta * least / (n * nM)).
   assert (LaP : 0 <= La) by apply Rabs_pos.
-  assert (SU : 0 <= sigma * u * nM) by (apply Rmult_le_pos; [apply Rmult_le_pos|]; unfold sigma; lra).
+  assert (SU : 0 <= sigma * u * nM) by (apply Rmult_le_pos; [apply Rmult_le_pos|]; unfold sigma;
+    lra).
   assert (LN : 0 <= La * nM) by (apply Rmult_le_pos; lra).
   split; [lra|]. split; [apply Rdiv_lt_0_compat; apply Rmult_lt_0_compat; lra|].
   intros k. destruct (steps k) as [Gk Wk].
@@ -162,7 +164,8 @@ Proof.
   assert (Step : along_ (S k) - along_ k = eta * (- inner d (G k) M / nM))
     by (unfold along_; rewrite EI; field; lra).
   assert (R2 : r (S k) * r (S k) = r k * r k - 2 * eta * inner d (G k) (W k) + moved k).
-  { unfold r, moved, TrapDescent.moved. rewrite !norm_square, !norm2_inner, EI, (inner_comm d (W k)), EI.
+  { unfold r, moved, TrapDescent.moved.
+    rewrite !norm_square, !norm2_inner, EI, (inner_comm d (W k)), EI.
     rewrite (inner_comm d (G k) (W (S k))), EI, (inner_comm d (W k) (G k)). ring. }
   assert (RN : 0 <= r k) by apply norm_nonneg. assert (RN' : 0 <= r (S k)) by apply norm_nonneg.
   set (y := - inner d (G k) M / nM) in *.
@@ -267,7 +270,8 @@ Proof.
   assert (DP : 0 < delta) by (apply Rmult_lt_0_compat; [exact GP|apply exp_pos]).
   assert (Mono : forall k, along_ k <= along_ (S k)).
   { intros k. destruct (St k) as (_ & S2 & _).
-    assert (0 < gain * exp (- (r k / nM))) by (apply Rmult_lt_0_compat; [exact GP|apply exp_pos]). lra. }
+    assert (0 < gain * exp (- (r k / nM))) by (apply Rmult_lt_0_compat; [exact GP|apply exp_pos]).
+    lra. }
   assert (Mono' : forall k j, (k <= j)%nat -> along_ k <= along_ j).
   { intros k j L. induction L as [|j _ IH]; [lra|]. assert (A := Mono j). lra. }
   assert (Below : forall k, along_ k <= r k).
@@ -285,7 +289,8 @@ Proof.
       destruct (St m) as (_ & S2 & _). assert (A := Mono' k m L).
       assert (delta <= gain * exp (- (r m / nM))).
       { apply Rmult_le_compat_l; [lra|]. apply exp_le.
-        assert (r m / nM <= X / nM) by (apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat|]; lra).
+        assert (r m / nM <= X / nM) by (apply Rmult_le_compat_r;
+          [apply Rlt_le, Rinv_0_lt_compat|]; lra).
         lra. }
       lra. }
   destruct (INR_unbounded ((X - along_ 0%nat) / delta)) as [j J].

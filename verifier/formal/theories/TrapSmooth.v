@@ -137,7 +137,8 @@ Qed.
 Definition on_line (h k : nat -> R) (x : R) : nat -> R := fun t => h t + x * k t.
 
 Lemma value_derivative_at : forall n h k g x, (0 < n)%nat ->
-  derivable_pt_lim (fun y => value n (on_line h k y) g) x (covariance n (softmax n (on_line h k x)) k g).
+  derivable_pt_lim (fun y => value n (on_line h k y) g) x (covariance n (softmax n
+    (on_line h k x)) k g).
 Proof.
   intros n h k g x N. apply derivable_pt_lim_shift.
   apply (derivable_pt_lim_same (fun y => value n (fun t => on_line h k x t + y * k t) g)).
@@ -259,7 +260,8 @@ Proof.
   set (L := fun y => mean_loss l n T (line y) g).
   set (S := fun y => mean_slope dl n T (line y) k g).
   assert (S_le : forall y, 0 < y -> S y <= S 0 + stiffness * y).
-  { intros y Y. destruct (MVT_cor2 S curvature 0 y Y (fun x _ => slope_derivative x)) as (x & E & _).
+  { intros y Y. destruct (MVT_cor2 S curvature 0 y Y (fun x _ => slope_derivative x))
+      as (x & E & _).
     assert (C := curvature_le x N). nra. }
   set (P := fun y => L y - (y * S 0 + y * y * (stiffness / 2))).
   assert (DP : forall y, derivable_pt_lim P y (S y - (S 0 + stiffness * y))).

@@ -95,7 +95,8 @@ Qed.
 
 Lemma total_pull_pos : 0 < Q.
 Proof.
-  apply Rlt_le_trans with (2 := total_pull_low). apply Rmult_lt_0_compat; [exact least_pos|apply exp_pos].
+  apply Rlt_le_trans with (2 := total_pull_low).
+  apply Rmult_lt_0_compat; [exact least_pos|apply exp_pos].
 Qed.
 
 Lemma slope_of : forall V, - n * inner d G V = Rows (fun i t => w i t * margin D alpha V i t).
@@ -152,7 +153,8 @@ Lemma gradient_length : n * norm d G <= Q * longest.
 Proof.
   assert (NP := norm_nonneg d G). assert (QP := total_pull_pos).
   assert (X : n * (norm d G * norm d G) <= norm d G * (Q * longest)).
-  { rewrite norm_square, norm2_inner. replace (n * inner d G G) with (-1 * (- n * inner d G G)) by ring.
+  { rewrite norm_square, norm2_inner.
+    replace (n * inner d G G) with (-1 * (- n * inner d G G)) by ring.
     rewrite slope_of, <- rows_scale.
     replace (norm d G * (Q * longest)) with ((norm d G * longest) * Q) by ring.
     unfold Q, total_pull. rewrite <- rows_scale. apply rows_le. intros i t R.
@@ -229,7 +231,8 @@ Lemma leading_weights : forall t, rejected D alpha i t ->
 Proof.
   intros t R. assert (R' := R). destruct R' as (_ & T & N).
   assert (Fb := output_between). destruct (slopes f Fb) as [G1 G2].
-  assert (S1 := selected_weight_low). assert (S2 := softmax_selected_le (count D i) a (logit D W i) a_lt).
+  assert (S1 := selected_weight_low).
+  assert (S2 := softmax_selected_le (count D i) a (logit D W i) a_lt).
   change (softmax (count D i) (logit D W i)) with s in S2.
   assert (E : pull dl D alpha W i t
               = - dl f * s a * (f - score D i t) * exp (- margin D alpha W i t)).

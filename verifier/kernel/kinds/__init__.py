@@ -18,6 +18,7 @@ from .exceptional_selection import exceptional_selection
 from .feasibility import farkas, query_cycle, separator, topological_order
 from .first_step import first_step_margins, first_step_violation, stationary_at_zero
 from .general import gen_kkt, gen_separator, motzkin
+from .general_enclosure import gen_enclosure
 from .global_limits import large_first_step, low_norm_limit, selection_trap
 from .heads import simplex_maximizer, simplex_tie, top_score_gap
 from .invariant_ray import invariant_ray
@@ -45,7 +46,7 @@ KINDS: dict[str, Callable[[Claim, Node], Proved]] = {check.__name__: check for c
     optimal_tokens, optimum_tie, score_levels, unequal_scores, score_gaps, flat_samples,
     separator, farkas, query_cycle, topological_order,
     exact_kkt, kkt_enclosure, primal_dual,
-    gen_separator, motzkin, gen_kkt,
+    gen_separator, motzkin, gen_kkt, gen_enclosure,
     top_score_gap, simplex_maximizer, simplex_tie,
     nuclear_interval, nuclear_uniqueness, nuclear_optima, low_rank_pair, rank_one_infeasible,
     independent_rows, independent_factors, row_dependency, too_many_rows, exact_rank, modular_rank,

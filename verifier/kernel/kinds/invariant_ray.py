@@ -3,7 +3,8 @@
 -n∇L(W) = Σ |ℓ'(f_i)| s_it s_iτ (γ_it - γ_iτ)(x_it - x_iτ)z_iᵀ over the pairs t, τ of tokens of a
 sample with γ_it > γ_iτ. At W = rD the weight |ℓ'(f_i)| s_it s_iτ of a pair depends on r and on its
 profile alone: the numbers 2h_p - h_t - h_τ over all tokens p of the sample, h = x_ipᵀ D z_i, each
-with its score γ_ip unless |ℓ'| = 1. For s_t s_τ = 1/(Σ_p e^{r(h_p - (h_t + h_τ)/2)})².
+with its score γ_ip unless |ℓ'| = 1. For s_t s_τ = 1/(Σ_p e^{r(h_p - (h_t + h_τ)/2)})². Relative to
+their largest, 2h_max - h_t - h_τ, these numbers are the same for all pairs of a sample.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from fractions import Fraction
 from ..claim import Claim, Proved
 from ..data import Dataset, Features
 from ..linear import dot
+from ..numbers import common_denominator, integers
 from ..reading import Node
 from ..refusals import Code
 from .feasibility import demand_separator, scaled_matrix
@@ -48,44 +50,55 @@ def _demand_invariance(claim: Claim, D: list[list[int]], logits: Logits, node: N
     lead = next(k for k, x in enumerate(target) if x)
     moving = False
     for pull in _pulls(claim, logits).values():
-        c = pull[lead] / target[lead]
-        if c < 0 or any(x != c * y for x, y in zip(pull, target, strict=True)):
+        c = pull[lead] * target[lead]
+        if c < 0 or any(x * target[lead] != pull[lead] * y
+                        for x, y in zip(pull, target, strict=True)):
             raise node.refuse(Code.RAY_LEFT, "the pairs of some profile do not pull along it")
         moving = moving or c > 0
     if not moving:
         raise node.refuse(Code.RAY_LEFT, "the gradient vanishes along it")
 
 
-def _pulls(claim: Claim, logits: Logits) -> dict[tuple[object, ...], list[Fraction]]:
-    """For each profile Σ (γ_it - γ_iτ)(x_it - x_iτ) z_iᵀ over its pairs, flattened, in integers."""
+def _pulls(claim: Claim, logits: Logits) -> dict[tuple[int, int], list[int]]:
+    """For each profile Σ (γ_it - γ_iτ)(x_it - x_iτ) z_iᵀ over its pairs, flattened, in integers.
+
+    A profile is named by the number of its sample's shape and its largest entry.
+    """
     data = claim.dataset
-    pulls: dict[tuple[object, ...], list[Fraction]] = {}
-    for i, (tokens, query, h) in enumerate(zip(data.integer_tokens, data.integer_queries, logits,
-                                               strict=True)):
-        sums: dict[tuple[object, ...], list[Fraction]] = {}
-        for key, gap, t, tau in _pairs(claim.loss, data, i, h):
-            u = sums.setdefault(key, [Fraction(0)] * data.d)
+    unit = common_denominator(x for scores in data.scores for x in scores)
+    shapes: dict[tuple[object, ...], int] = {}
+    pulls: dict[tuple[int, int], list[int]] = {}
+    for tokens, query, exact, h in zip(data.integer_tokens, data.integer_queries, data.scores,
+                                       logits, strict=True):
+        scores = integers(exact, unit)
+        number = shapes.setdefault(_shape(claim.loss, scores, h), len(shapes))
+        sums: dict[int, list[int]] = {}
+        for top, gap, t, tau in _pairs(scores, h):
+            u = sums.setdefault(top, [0] * data.d)
             for a in range(data.d):
                 u[a] += gap * (tokens[t][a] - tokens[tau][a])
-        for key, u in sums.items():
-            total = pulls.setdefault(key, [Fraction(0)] * data.d**2)
+        for top, u in sums.items():
+            total = pulls.setdefault((number, top), [0] * data.d**2)
             for a, x in enumerate(u):
                 for b, y in enumerate(query):
                     total[a * data.d + b] += x * y
     return pulls
 
 
-def _pairs(loss: str | None, data: Dataset, i: int, h: Sequence[int]
-           ) -> Iterator[tuple[tuple[object, ...], Fraction, int, int]]:
-    """(profile, γ_it - γ_iτ, t, τ) of every pair with γ_it > γ_iτ in sample i."""
-    scores = data.scores[i]
+def _shape(loss: str | None, scores: Sequence[int], h: Sequence[int]) -> tuple[object, ...]:
+    """The logits relative to the largest, sorted, each with its score unless |ℓ'| = 1."""
+    top = max(h)
+    below = [x - top for x in h]
+    return tuple(sorted(below if loss == "correlation" else zip(below, scores, strict=True)))
+
+
+def _pairs(scores: Sequence[int], h: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
+    """(2h_max - h_t - h_τ, γ_t - γ_τ, t, τ) of every pair with γ_t > γ_τ."""
+    top = 2 * max(h)
     for t, high in enumerate(scores):
         for tau, low in enumerate(scores):
             if high > low:
-                offsets = [2 * x - h[t] - h[tau] for x in h]
-                profile = tuple(sorted(offsets if loss == "correlation"
-                                       else zip(offsets, scores, strict=True)))
-                yield profile, high - low, t, tau
+                yield top - h[t] - h[tau], high - low, t, tau
 
 
 def _exclusion(claim: Claim, D: list[list[int]], logits: Logits, node: Node) -> str:

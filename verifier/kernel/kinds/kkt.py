@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..claim import ENCLOSED, Claim, Proved, number_text, rows_text
-from ..data import Index, read_rows, read_sparse
+from ..data import Features, Index, read_rows, read_sparse
 from ..linear import rank
 from ..numbers import common_denominator, integers
 from ..reading import Node
@@ -29,9 +29,8 @@ class Combination:
     one: int
 
 
-def combine(claim: Claim, vector: dict[Index, Fraction]) -> Combination:
+def combine(features: Features, vector: dict[Index, Fraction]) -> Combination:
     """Σ λ φ and its margins."""
-    features = claim.features
     factor = common_denominator(vector.values())
     weights = integers(list(vector.values()), factor)
     W = features.combination(dict(zip(vector, weights, strict=True)))
@@ -42,7 +41,7 @@ def combine(claim: Claim, vector: dict[Index, Fraction]) -> Combination:
 def _solution(claim: Claim, node: Node) -> tuple[dict[Index, Fraction], Combination]:
     """λ > 0 whose W = Σ λ φ has every margin ≥ 1, and = 1 where λ > 0: W = W^mm_α."""
     vector = read_sparse(node, claim.features)
-    W = combine(claim, vector)
+    W = combine(claim.features, vector)
     for row, margin in W.margins.items():
         if margin < W.one:
             raise node.refuse(Code.MARGIN_TOO_SMALL, f"the margin of row {row} is below 1")
@@ -108,7 +107,7 @@ def exclusions(claim: Claim, node: Node) -> list[Index]:
         if margin < one:
             raise fields["W"].refuse(Code.MARGIN_TOO_SMALL, f"row {row} has a margin below 1")
     vector = read_sparse(fields["multipliers"], features)
-    dual = combine(claim, vector)
+    dual = combine(claim.features, vector)
     gap = (Fraction(_square(primal), scale**2) - 2 * sum(vector.values())
            + Fraction(_square(dual.matrix), dual.scale**2))
     excluded = read_rows(fields["excluded"], features, increasing=False)

@@ -97,7 +97,7 @@ def read_multipliers(claim: Claim, node: Node) -> Multipliers:
     weights = read_sparse(node, claim.features)
     if not weights:
         raise node.refuse(Code.EMPTY, "at least one multiplier is needed")
-    M = combine(claim, weights)
+    M = combine(claim.features, weights)
     gram = product(transpose(M.matrix), M.matrix)
     complement = [[(M.scale**2 if a == b else 0) - x for b, x in enumerate(row)]
                   for a, row in enumerate(gram)]

@@ -138,7 +138,7 @@ def read_solution(claim: Claim, node: Node, bits: int) -> Solution:
     if node.field("kind").choice(["exact_kkt", "kkt_enclosure"]) == "exact_kkt":
         support, norm = exact_support(claim, node)
         vector = read_sparse(node.field("multipliers"), claim.features)
-        W = combine(claim, vector)
+        W = combine(claim.features, vector)
         return Solution(claim, bits, list(vector), frozenset(support),
                         {row: Interval.of(x, bits) for row, x in vector.items()},
                         ({row: Fraction(m, W.one) for row, m in W.margins.items()}, norm))

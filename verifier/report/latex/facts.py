@@ -48,7 +48,9 @@ FACTS: dict[str, Fact] = {
     "rank": Fact(
         "rank",
         r"The rank of ${W}^{\mathrm{mm}}_\alpha=\sum_S\lambda\varphi$ is at most that of "
-        r"the queries of $S$ and that of its differences \cite[Lemma 1]{attsvm:theory}.",
+        r"the queries of $S$ and that of its differences \cite[Lemma 1]{attsvm:theory}; it is at "
+        r"most the rank of the differences of $A$ plus that of the queries of $S\setminus A$ for "
+        r"any $A\subset S$.",
         "geometry, Theorem 1.9"),
     "independence": Fact(
         "independence",
@@ -185,6 +187,16 @@ FACTS: dict[str, Fact] = {
         "KKT for sets", r"If $W=\sum\lambda\varphi+\sum\mu\psi$, $\lambda\ge0$, meets the "
         r"constraints, with margin $1$ where $\lambda>0$, it is the one of least norm, and "
         r"$\|W\|_F^2=\sum\lambda$.", "general, Theorem 8.2"),
+    "gen_enclosure": Fact(
+        "verified KKT for sets", r"Let $K$ be the Gram matrix of the features of $S$, rows outside "
+        r"and inside of the sets, $b=1$ on the former and $0$ on the latter, "
+        r"$\|I-RK\|_\infty\le\beta<1$ and $\epsilon=\|R(b-K\lambda)\|_\infty/(1-\beta)$. If "
+        r"$\lambda_\sigma>\epsilon$ where $b_\sigma=1$, every other $\psi$ is some "
+        r"$\sum c_\sigma\varphi_\sigma$ with $\sum c_\sigma b_\sigma=0$, and every other row $o$ "
+        r"outside of the sets has such a sum with $\sum c_\sigma b_\sigma=1$ or $\langle\varphi_o,"
+        r"\sum\lambda_\sigma\varphi_\sigma\rangle-\epsilon\sum_\sigma|\langle\varphi_o,"
+        r"\varphi_\sigma\rangle|>1$, then $\sum\lambda^*_\sigma\varphi_\sigma$ with $K\lambda^*=b$ "
+        r"is the $W$ of least norm that meets the constraints.", "general, Theorem 8.8"),
     "nuclear": Fact(
         "nuclear bounds", r"If $KQ^{T}$ has all margins $\ge1$ and $\lambda\ge0$, "
         r"$M=\sum\lambda\varphi$, $I-M^{T}M\succeq0$, then $\sum\lambda\le\min\|W\|_*\le"

@@ -8,7 +8,7 @@ from typing import Any
 from conditions.verdict import Verdict
 from verifier.report.latex.context import Context
 from verifier.report.latex.proofs.enumeration import direction_tree, exceptional_selection
-from verifier.report.latex.proofs.general import gen_kkt, gen_separator, motzkin
+from verifier.report.latex.proofs.general import gen_enclosure, gen_kkt, gen_separator, motzkin
 from verifier.report.latex.proofs.global_limits import (
     large_first_step,
     low_norm_limit,
@@ -81,7 +81,7 @@ from verifier.report.latex.proofs.stationary import (
 PROOFS: dict[str, Callable[[Context, Verdict, Any], str]] = {each.__name__: each for each in (
     optimal_tokens, optimum_tie, score_levels, unequal_scores, score_gaps, flat_samples,
     separator, farkas, query_cycle, topological_order, exact_kkt, kkt_enclosure, primal_dual,
-    gen_separator, motzkin, gen_kkt,
+    gen_separator, motzkin, gen_kkt, gen_enclosure,
     nuclear_interval, nuclear_uniqueness, nuclear_optima, low_rank_pair, rank_one_infeasible,
     independent_rows, independent_factors, row_dependency, too_many_rows, exact_rank, modular_rank,
     first_step_margins, first_step_violation, injective_features, monotone_direction,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from flint import fmpq, fmpq_mat
 
-from conditions.certificates import GenKKT, GenSeparator, Motzkin
+from conditions.certificates import GenEnclosure, GenKKT, GenSeparator, Motzkin
 from conditions.certificates.base import Indices, Matrix, SparseVector
 from conditions.dataset import AttentionDataset
 from conditions.selection import Row
+from conditions.separation.token_sets import Constraints
+from conditions.smoothness import rational_above
 from conditions.verdict import Verdict
+from verifier.report.latex import numbers
 from verifier.report.latex.context import Context
+from verifier.report.latex.proofs.separation import inverse_bounds, least_margin
 
 _ROWS = (r"With $r_i$ the first token of $O_i$ let $\varphi_{i,t}=(x_{i,r_i}-x_{i,t})z_i^{T}$, "
          r"$\psi_{i,t}=\varphi_{i,t}$ for $t\in O_i$; the constraints are $\langle\psi,W\rangle=0$ "
@@ -74,3 +78,33 @@ def gen_kkt(ctx: Context, verdict: Verdict, certificate: GenKKT) -> str:
             rf"all "
             rf"$\langle\psi,W\rangle=0$, and {_margins(ctx, certificate.sets, W)}. "
             f"{ctx.fact('gen_kkt')} applies.")
+
+
+def gen_enclosure(ctx: Context, verdict: Verdict, certificate: GenEnclosure) -> str:
+    """β, ε, what follows exactly, and the margins that ε leaves."""
+    dataset, count = ctx.dataset, len(certificate.rows)
+    of = Constraints(dataset, certificate.sets, range(dataset.n))
+    chosen = (*certificate.rows, *certificate.ties)
+    others = sorted(set(of.rejected) - set(certificate.support))
+    phi, positions = of.features((*chosen, *others)), list(range(len(chosen)))
+    beta, epsilon = inverse_bounds(phi, positions, certificate.multipliers, certificate.inverse,
+                                   count)
+    least = min(certificate.multipliers[:count]) - rational_above(epsilon)
+    margin = least_margin(phi, list(range(len(chosen), len(phi))), positions,
+                          certificate.multipliers, epsilon)
+    what = (f"{_ROWS}Let $S$ be {ctx.rows(certificate.rows, 'rows')}, outside of the sets, and "
+            f"{ctx.rows(certificate.ties, 'ties') or 'no rows'}, inside, $R$ "
+            f"{ctx.filed('inverse')} and $\\lambda$ {ctx.filed('multipliers')}. Then "
+            f"$\\|I-RK\\|_\\infty\\le\\beta{numbers.top(beta, fmpq(1))}<1$, $\\epsilon"
+            f"{numbers.top(epsilon)}$, $\\lambda_\\sigma-\\epsilon{numbers.at_least(least)}$ "
+            "outside of the sets")
+    if set(of.tied) - set(certificate.ties):
+        what += (", and every other $\\psi$ is a combination of rows of $S$ of proportional "
+                 "queries with $\\sum c_\\sigma b_\\sigma=0$")
+    if len(certificate.support) > count:
+        what += (", and so is, with $1$ in place of $0$, the feature of every support index that "
+                 "is not in $S$")
+    if margin is not None:
+        what += (", and the margins of all rows that are no support indices, less what "
+                 f"$\\epsilon$ can change, are ${numbers.bottom(margin, fmpq(1))}>1$")
+    return f"{what}. {ctx.fact('gen_enclosure')} applies."

@@ -69,9 +69,14 @@ def modular_rank(ctx: Context, verdict: Verdict, certificate: ModularRank) -> st
     p, r = certificate.modulus, certificate.rank
     with ctx.inside("enclosure"):
         solved = enclosure_text(ctx, phi, certificate.enclosure)
+    named = certificate.differences
+    if len(named) in (0, len(certificate.enclosure.rows)):
+        above = f"The {'differences' if named else 'queries'} of $S$ have rank at most {r}"
+    else:
+        above = (f"With $A$ the rows {ctx.rows(named, 'differences')}, the differences of $A$ and "
+                 rf"the queries of $S\setminus A$ have ranks of sum at most {r}")
     return (f"{solved} Modulo $p={p}$, $\\det K$ (scaled "
             f"to integers) is a unit, and $\\sum\\lambda^*_\\sigma\\varphi_\\sigma$, "
             f"$K\\lambda^*=\\mathbf1$, has {text.count(r, 'unit pivot')}, so its rank is at least "
-            f"{r} ({ctx.fact('modular')}, with Cramer's rule). The queries or the token "
-            f"differences "
-            f"of $S$ have rank at most {r}, and {ctx.fact('rank')} bounds the rank from above.")
+            f"{r} ({ctx.fact('modular')}, with Cramer's rule). {above}, and {ctx.fact('rank')} "
+            "bounds the rank from above.")

@@ -13,11 +13,14 @@ from conditions.certificates import (
     KKTEnclosure,
     PrimalDual,
     QueryCycle,
+    ScaledInverse,
     Separator,
     SparseVector,
     TopologicalOrder,
+    Vector,
 )
 from conditions.certificates.base import Matrix
+from conditions.exact.rank_one import TokenRows
 from conditions.selection import Features, Row
 from conditions.separation.nuclear_uniqueness import square_of_row
 from conditions.smoothness import rational_above
@@ -180,18 +183,11 @@ def enclosure_text(ctx: Context, phi: Features, certificate: KKTEnclosure) -> st
     if (place := ctx.seen(("enclosure", phi.selection, certificate))) is not None:
         return f"${WMM}$ and its support indices are those of {place}."
     positions = [phi.index[row] for row in certificate.rows]
-    with flint_context.workprec(_BITS):
-        gram = fmpq_mat(phi.gram(positions)) * fmpq(1, phi.scale * phi.scale)
-        s = len(positions)
-        K = arb_mat(gram)
-        R = arb_mat(s, s, [arb(a) for row in certificate.inverse.entries for a in row])
-        R = R * (arb(2) ** certificate.inverse.exponent)
-        beta = _row_norm(arb_mat(s, s, 1) - R * K)
-        weights = arb_mat(s, 1, [arb(x) for x in certificate.multipliers])
-        left = R * (arb_mat(s, 1, [1] * s) - K * weights)
-        epsilon = arb(_largest([abs(x) for x in left.entries()]) / (1 - beta)).upper()
-        least = min(certificate.multipliers) - rational_above(epsilon)
-        margin = _least_other_margin(phi, certificate, positions, epsilon)
+    beta, epsilon = inverse_bounds(phi, positions, certificate.multipliers, certificate.inverse,
+                                   len(positions))
+    least = min(certificate.multipliers) - rational_above(epsilon)
+    others = sorted(set(range(len(phi))) - {phi.index[row] for row in certificate.support})
+    margin = least_margin(phi, others, positions, certificate.multipliers, epsilon)
     what = (f"Let $S$ be {ctx.rows(certificate.rows, 'rows')}, $R$ {ctx.filed('inverse')} and "
             f"$\\lambda$ {ctx.filed('multipliers')}. Then $\\|I-RK\\|_\\infty\\le\\beta"
             f"{numbers.top(beta, fmpq(1))}<1$, $\\epsilon{numbers.top(epsilon)}$, "
@@ -204,22 +200,36 @@ def enclosure_text(ctx: Context, phi: Features, certificate: KKTEnclosure) -> st
     return f"{what}. {ctx.fact('inverse')} applies."
 
 
-def _least_other_margin(phi: Features, certificate: KKTEnclosure, positions: list[int],
-                        epsilon: arb) -> arb | None:
-    """A lower bound of the margins off the support, for all multipliers within *epsilon*."""
-    others = sorted(set(range(len(phi))) - {phi.index[row] for row in certificate.support})
+def inverse_bounds(phi: TokenRows, positions: list[int], multipliers: Vector,
+                   inverse: ScaledInverse, count: int) -> tuple[arb, arb]:
+    """β and ε of the rows at *positions*, whose first *count* have margin 1, the others 0."""
+    s = len(positions)
+    with flint_context.workprec(_BITS):
+        K = arb_mat(fmpq_mat(phi.gram(positions)) * fmpq(1, phi.scale * phi.scale))
+        R = arb_mat(s, s, [arb(a) for row in inverse.entries for a in row])
+        R = R * (arb(2) ** inverse.exponent)
+        beta = _row_norm(arb_mat(s, s, 1) - R * K)
+        weights = arb_mat(s, 1, [arb(x) for x in multipliers])
+        left = R * (arb_mat(s, 1, [int(k < count) for k in range(s)]) - K * weights)
+        return beta, arb(_largest([abs(x) for x in left.entries()]) / (1 - beta)).upper()
+
+
+def least_margin(phi: TokenRows, others: list[int], positions: list[int], multipliers: Vector,
+                 epsilon: arb) -> arb | None:
+    """A lower bound of the margins of *others*, for all multipliers within *epsilon*."""
     if not others:
         return None
-    margins = phi.margins(phi.combination(positions, certificate.multipliers))
+    margins = phi.margins(phi.combination(positions, multipliers))
     gram = phi.gram([*others, *positions]).tolist()
-    factor = arb(fmpq(1, phi.scale * phi.scale))
     found = []
-    for k, row in zip(others, gram, strict=False):
-        reach = sum((abs(a) for a in row[len(others):]), fmpz(0))
-        found.append(arb(margins[k]) - epsilon * arb(reach) * factor)
-    least = found[0]
-    for x in found:
-        least = least.min(x)
+    with flint_context.workprec(_BITS):
+        factor = arb(fmpq(1, phi.scale * phi.scale))
+        for k, row in zip(others, gram, strict=False):
+            reach = sum((abs(a) for a in row[len(others):]), fmpz(0))
+            found.append(arb(margins[k]) - epsilon * arb(reach) * factor)
+        least = found[0]
+        for x in found:
+            least = least.min(x)
     return least
 
 

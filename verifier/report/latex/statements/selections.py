@@ -5,6 +5,7 @@ from __future__ import annotations
 from conditions.certificates import (
     DirectionTree,
     ExceptionalSelection,
+    GenEnclosure,
     GenKKT,
     GenSeparator,
     Motzkin,
@@ -82,7 +83,7 @@ def _about_all(ctx: Context, verdict: Verdict, yes: str, no: str) -> str:
 def gen_feasibility(ctx: Context, verdict: Verdict) -> str:
     """Gen-SVM is feasible."""
     certificate = verdict.certificate
-    assert isinstance(certificate, GenSeparator | Motzkin)
+    assert isinstance(certificate, GenSeparator | GenEnclosure | Motzkin)
     word = "some $W$ has" if verdict.holds else "no $W$ has"
     return (f"For {sets_text(ctx, certificate.sets)}, {word} $(x_{{i,t}}-x_{{i,\\tau}})^{{T}}Wz_i="
             r"0$ for all $t,\tau\in O_i$ and $\ge1$ for all $t\in O_i$, $\tau\notin O_i$.")
@@ -91,10 +92,12 @@ def gen_feasibility(ctx: Context, verdict: Verdict) -> str:
 def multi_token_support(ctx: Context, verdict: Verdict) -> str:
     """The solution of Gen-SVM."""
     certificate = verdict.certificate
-    if not isinstance(certificate, GenKKT):
+    if not isinstance(certificate, GenKKT | GenEnclosure):
         return f"{gen_feasibility(ctx, verdict)} So Gen-SVM has no solution."
+    norm = (numbers.value(certificate.norm_squared) if isinstance(certificate, GenKKT)
+            else numbers.between(*certificate.norm_squared))
     return (f"For {sets_text(ctx, certificate.sets)}, Gen-SVM has the solution $W$ of the proof, "
-            rf"$\|W\|_F^2{numbers.value(certificate.norm_squared)}$, and "
+            rf"$\|W\|_F^2{norm}$, and "
             + (f"its support indices are exactly {ctx.rows(certificate.support, 'support')}."
                if certificate.support else "no support indices."))
 

@@ -1,0 +1,117 @@
+"""Screens agree with the exact conditions on integer lattices, and see known limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conditions import (
+    equal_scores,
+    feasibility,
+    first_step_separates,
+    invariant_ray,
+    low_rank_feasibility,
+    no_stationary_point,
+    nonnegative_features,
+    unique_optimum,
+)
+from conditions.losses import LOSSES
+from conditions.selection import optimal_selection
+from verifier.descent import gradient
+from verifier.search import screens
+from verifier.search.batch import Batch, Size
+from verifier.search.lattice import Grid, random_floats
+
+GRIDS = [Grid(Size(2, 2, 2), 2, 0), Grid(Size(2, 3, 2), 2, 1), Grid(Size(3, 2, 1), 2, 0)]
+
+
+def drawn(grid: Grid, count: int = 150) -> Batch:
+    return grid.draw(np.random.default_rng(5), count)
+
+
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+def test_screens_of_hypotheses(grid):
+    batch = drawn(grid)
+    unique = screens.unique_optimum(batch)
+    seen = {"unique": set(), "equal": set(), "feasible": set(), "zero": set()}
+    for k in range(len(batch)):
+        data = batch.dataset(k)
+        opt = optimal_selection(data)
+        assert unique[k] == unique_optimum.decide(data).holds
+        assert screens.equal_scores(batch)[k] == equal_scores.decide(data).holds
+        feasible = feasibility.decide(data, opt).holds
+        if unique[k]:
+            assert screens.feasible(batch.take(np.array([k])))[0] == feasible
+        zero = nonnegative_features.zero_feature(data) is not None
+        pair = nonnegative_features.negative_pair(data) is not None
+        if unique[k]:
+            assert screens.no_zero_feature(batch)[k] == (not zero)
+            assert screens.nonnegative_products(batch)[k] == (not pair)
+        seen["unique"].add(bool(unique[k]))
+        seen["feasible"].add(feasible)
+        seen["zero"].add(zero)
+    assert all(len(values) == 2 for name, values in seen.items() if name != "equal")
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_first_steps(loss):
+    batch = drawn(GRIDS[1])
+    shown = screens.first_step_separates(loss)(batch)
+    exact = [first_step_separates.decide(batch.dataset(k), loss).holds for k in range(len(batch))]
+    assert shown.tolist() == exact and 0 < sum(exact) < len(exact)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_fields_are_gradients(loss):
+    batch = random_floats(Size(2, 3, 2), np.random.default_rng(6), 5)
+    W = np.random.default_rng(7).standard_normal((2, 2))
+    field = screens.Field(batch, loss)
+    pulls = field.pull(np.tile(W.ravel(), (5, 1)))
+    for k in range(5):
+        exact = -2 * gradient(batch.dataset(k), W, loss).value
+        assert np.allclose(pulls[k].reshape(2, 2), exact, atol=1e-12)
+
+
+def one(tokens, queries, head) -> Batch:
+    """A batch of one dataset with labels 1."""
+    return Batch(np.array([tokens], float), np.array([queries], float), np.array([head], float),
+                 np.ones((1, len(tokens))))
+
+
+CROSSED = one([[[3, 1], [0, 0]], [[3, 2], [0, 0]]], [[1, 0], [-1, 0]], [1, -1])
+PLAIN = one([[[1, 0], [0, 0]], [[0, 1], [0, 0]]], [[1, 0], [0, 1]], [1, 1])
+
+
+def test_rays_and_departures():
+    assert screens.on_stray_ray("correlation")(CROSSED).all()
+    assert invariant_ray.decide(CROSSED.dataset(0), "correlation").holds
+    assert not screens.on_stray_ray("logistic")(CROSSED).any()
+    assert screens.leaves_opt("correlation")(CROSSED).all()
+    assert screens.may_leave_opt(CROSSED).all()
+    for screen in (screens.on_stray_ray("correlation"), screens.leaves_opt("correlation"),
+                   screens.may_leave_opt, screens.vanishes_at_zero("correlation")):
+        assert not screen(PLAIN).any()
+    opposed = one([[[1], [0]], [[1], [0]]], [[1], [-1]], [1])
+    assert screens.vanishes_at_zero("logistic")(opposed).all()
+
+
+def test_stationary_points_that_are_seen_are_there():
+    rng = np.random.default_rng(8)
+    batch = Grid(Size(2, 3, 2), 3, 0).draw(rng, 500)
+    batch = batch.take(screens.unique_optimum(batch))
+    batch = batch.take(screens.feasible(batch))
+    seen = batch.take(screens.has_stationary_point("correlation", rng)(batch))
+    assert len(seen) >= 5
+    fails = [no_stationary_point.decide(seen.dataset(k), "correlation").fails for k in range(5)]
+    assert sum(fails) >= 4
+    assert not screens.has_stationary_point("correlation", rng)(PLAIN).any()
+
+
+def test_pairs_of_one_column():
+    # Differences {e1, e2} and {e1, -e2} with queries e1 and e2, and the same with {e1, e2} twice.
+    hard = one([[[0, 0], [-1, 0], [0, -1]], [[0, 0], [-1, 0], [0, 1]]], [[1, 0], [0, 1]], [1, 0])
+    easy = one([[[0, 0], [-1, 0], [0, -1]], [[0, 0], [-1, 0], [0, -1]]], [[1, 0], [0, 1]], [2, 1])
+    screen = screens.no_rank_one_separator(np.random.default_rng(9))
+    assert screen(hard).all() and not screen(easy).any()
+    assert low_rank_feasibility.decide(hard.dataset(0), (0, 0), 1).fails
+    assert low_rank_feasibility.decide(easy.dataset(0), (0, 0), 1).holds
