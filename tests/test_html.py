@@ -17,6 +17,7 @@ from verifier import io
 from verifier.certify import certify
 from verifier.cli import main
 from verifier.directions import explore
+from verifier.formal import covered
 from verifier.kernel import check_text
 from verifier.report.html import render
 from verifier.report.trace import trace
@@ -75,6 +76,11 @@ def test_every_verdict_and_its_evidence_are_there(plane):
     observed = page[page.index("<code>predicted_direction</code>"):]
     assert observed.index('badge observed">observed') < observed.index("</summary>")
     assert "Not decided: the recorded run converges" in observed[:1000]
+
+
+def test_formal_theorems_are_marked(plane):
+    marked = render(plane).count("has a formal theorem")
+    assert marked == sum(map(covered, plane.verdicts)) > 5
 
 
 def test_the_certificate_can_be_taken_from_the_page(plane):

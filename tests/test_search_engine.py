@@ -152,7 +152,7 @@ def test_bundles_are_files_that_the_checker_reads(tmp_path):
 
 def test_the_matrix_is_computed():
     claims = [find("overparameterized_implies_locally_optimal"), find("thm2"), find("thm3")]
-    entries = list(necessity(claims, seconds=60, seed=1))
+    entries = necessity(claims, seconds=60, seed=1)
     assert [(e.claim.name, e.dropped) for e in entries[:2]] == [
         ("overparameterized_implies_locally_optimal", None),
         ("overparameterized_implies_locally_optimal", "dimension")]

@@ -24,12 +24,11 @@ def necessity_command(
     """For each hypothesis of each claim, a minimal counterexample without it, or the coverage."""
     check_seconds(seconds)
     chosen = [find(name) for name in claims] if claims else list(CLAIMS.values())
-    entries: list[Entry] = []
     with Console(stderr=True).status("searching …") as status:
-        for entry in necessity(chosen, seconds=seconds, seed=seed, progress=status.update):
-            entries.append(entry)
-            status.console.print(table([entry]), markup=False, highlight=False,
-                                 soft_wrap=True)
+        def done(entry: Entry) -> None:
+            status.console.print(table([entry]), markup=False, highlight=False, soft_wrap=True)
+
+        entries = necessity(chosen, seconds=seconds, seed=seed, progress=status.update, done=done)
     print(table(entries))
     left_out = [claim.name for claim in chosen if claim.conclusion is None]
     if left_out:

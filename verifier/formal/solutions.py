@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from math import gcd
 
-from flint import fmpq, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
 from conditions.certificates import ExactKKT, KKTEnclosure, PrimalDual, Row, Rows
 from conditions.exact.numbers import round_dyadic
 from conditions.local_optimality import primal_dual as rounded_pair
 from conditions.local_optimality import rivals
-from conditions.separation.frobenius import ExactSolution, solve_exactly
+from conditions.separation.frobenius import (
+    ExactSolution,
+    Infeasible,
+    Solution,
+    solve,
+    solve_exactly,
+)
 from verifier.formal.claims import (
     Claim,
     Definition,
@@ -33,6 +39,7 @@ from verifier.formal.spelling import (
 
 # Coq compares longer fractions entry by entry, without multiplying.
 _REDUCED_BITS = 500
+_MOST_ROWS = 48
 _ROUNDINGS = (60, 120, 240, 480, 960)
 
 
@@ -110,7 +117,7 @@ def _rounded(subject: Subject) -> Claim:
     positions = sorted(k for k, x in solution.multipliers.items() if x > 0)
     inverse = None
     equal = _with_equals(subject, [phi.rows[k] for k in positions])
-    if set(solution.support) == set(equal):
+    if set(solution.support) == set(equal) and len(positions) <= _MOST_ROWS:
         gram = phi.gram(positions)
         if gram.rank() == len(positions):
             inverse = Inverse.rounded(gram, int(phi.scale) ** 2)
@@ -139,6 +146,12 @@ def kkt_enclosure(subject: Subject) -> Claim:
     certificate = subject.certificate
     assert isinstance(certificate, KKTEnclosure)
     phi = subject.features
+    if len(certificate.rows) > _MOST_ROWS:
+        # Coq would multiply the inverse and the Gram matrix for minutes.
+        solution = solve(subject.dataset, subject.selection)
+        if isinstance(solution, Infeasible):
+            raise NotExportedError("the solver does not find the solution again")
+        return _by_pair(subject, solution)
     positions = [phi.index[row] for row in certificate.rows]
     inverse = Inverse.of(certificate.inverse.entries, certificate.inverse.exponent,
                          phi.gram(positions), int(phi.scale) ** 2)
@@ -234,22 +247,20 @@ def _pair_arguments(subject: Subject, pair: PrimalDual,
             (matrix_definition("W", W), matrix_definition("lambda", multipliers)))
 
 
-def _by_pair(subject: Subject, solution: ExactSolution) -> Claim:
-    """What a rounded primal-dual pair proves of a degenerate solution of long numbers."""
+def _by_pair(subject: Subject, solution: Solution) -> Claim:
+    """What a rounded primal-dual pair proves of a solution that Coq cannot be given better."""
     condition = subject.verdict.condition
     phi = subject.features
-    excluded: Rows = ()
-    if condition == "local_optimality" and subject.holds:
-        excluded = rivals(phi)
-    elif condition == "all_support" and not subject.holds:
-        margins = phi.margins(solution.W)
-        excluded = (phi.rows[max(range(len(phi)), key=margins.__getitem__)],)
-    elif condition != "support_indices":
-        raise NotExportedError("a tie in numbers too long for Coq")
-    pair = rounded_pair(solution, excluded)
+    if (condition, subject.holds) in (("local_optimality", False), ("all_support", True)):
+        raise NotExportedError("the solution is too large for Coq, and bounds do not decide this")
+    pair = rounded_pair(solution, rivals(phi) if condition == "local_optimality" else ())
+    if pair is not None and condition == "all_support":
+        margins = phi.margins(fmpq_mat(list(map(list, pair.W))))
+        row = phi.rows[max(range(len(phi)), key=margins.__getitem__)]
+        pair = rounded_pair(solution, (row,))
     if pair is None:
         raise NotExportedError("no short primal-dual pair excludes the rows")
-    return _pair(subject, pair) if condition != "support_indices" else near_optimum(subject, pair)
+    return near_optimum(subject, pair) if condition == "support_indices" else _pair(subject, pair)
 
 
 def near_optimum(subject: Subject, pair: PrimalDual) -> Claim:

@@ -91,6 +91,8 @@ def _plain_steps(problem: Problem, case: Case) -> Iterator[Case]:
         first = None
         if names & {"first_step_sufficient", "large_first_step"} and "constant_step" not in names:
             first = sufficient_first_step(dataset, case.loss)
+            # One constant step will do if it is long enough, and more is known about those.
+            first = None if first is None or first <= step else first
         yield replace(base, step=step, first_step=first)
 
 

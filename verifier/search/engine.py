@@ -170,7 +170,7 @@ class _Run:
             if name in LIMITS:
                 if (name in ("limit_is", "limit_is_opt")
                         and "starts_at_zero" not in self.problem.demanded):
-                    return {"may_leave_opt": screens.may_leave_opt}
+                    return {"ends_elsewhere": screens.ends_elsewhere(loss, self.rng)}
                 found["vanishes_at_zero"] = screens.vanishes_at_zero(loss)
                 if name != "norm_diverges":
                     found["on_stray_ray"] = screens.on_stray_ray(loss)

@@ -59,8 +59,8 @@ class Grid:
             first, others = [axis], [axis, tuple(-x for x in axis)]
         else:
             q = self.query_bound
-            first = [z[::-1] for z in combinations_with_replacement(range(q + 1), d) if any(z)]
-            others = [z for z in product(range(-q, q + 1), repeat=d) if any(z)]
+            first = [z[::-1] for z in combinations_with_replacement(range(q + 1), d)]
+            others = list(product(range(-q, q + 1), repeat=d))
         return tuple(np.array(rows, dtype=float)  # type: ignore[return-value]
                      for rows in (heads, tokens, first, others))
 
@@ -145,8 +145,6 @@ def grids(largest: Size, bound: int) -> list[Grid]:
     for size in sizes(largest):
         for b in range(1, bound + 1):
             for q in range(b + 1):
-                if size.d == 1 and q == 1:
-                    continue  # ±e₁ already
                 grid = Grid(size, b, q)
                 if grid.count < 1 << 62:
                     found.append(grid)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from verifier.certify import dataset_to_json
-from verifier.claims.claim import Claim
+from verifier.claims.case import Case
+from verifier.claims.claim import Claim, Standing
 from verifier.search.bundle import bundle
 from verifier.search.coverage import Coverage
 from verifier.search.engine import search
@@ -17,13 +18,16 @@ from verifier.search.shrink import Shrunk, shrink
 
 Progress = Callable[[str], None]
 
+_SHORT, _SHRINKING = 4.0, 20.0
+"""Seconds of the first search of an entry, and of shrinking at least."""
+
 
 @dataclass(frozen=True)
 class Entry:
     """One search: of *claim* with all hypotheses (``dropped`` None) or without one.
 
     ``shrunk``: the counterexample, accepted by the checker, or None; then ``coverage`` says what
-    was looked at. ``inherited``: it is the counterexample to the whole claim, made smaller.
+    was looked at. ``inherited``: it is one of another entry, made smaller.
     """
 
     claim: Claim
@@ -70,48 +74,77 @@ class Entry:
 
 
 def necessity(claims: Iterable[Claim], *, seconds: float, seed: int = 0,
-              progress: Progress | None = None) -> Iterator[Entry]:
-    """Every entry of the matrix, row by row; time that a search leaves over goes to the others.
+              progress: Progress | None = None, done: Callable[[Entry], None] | None = None
+              ) -> list[Entry]:
+    """Every entry of the matrix, row by row. *done* is told every entry once it is final.
 
-    Claims without a certified conclusion are left out. A claim that is refuted as it stands is so
-    without any of its hypotheses: its counterexample is made smaller under fewer of them, if no
-    smaller one is found.
+    First each search has a few seconds. What is left goes to the searches that found nothing, most
+    of it to claims that are not proved. A counterexample to one entry is tried on all others: one
+    to a whole claim refutes it without any of its hypotheses too, and is made smaller under fewer.
+    Claims without a certified conclusion are left out.
     """
-    searched = [claim for claim in claims if claim.conclusion is not None]
-    left = sum(1 + len(claim.hypotheses) for claim in searched)
     deadline = time.monotonic() + seconds
-    for claim in searched:
-        whole: Counterexample | None = None
-        for dropped in (None, *(hypothesis.name for hypothesis in claim.hypotheses)):
-            share = max(deadline - time.monotonic(), 1.0) / left
-            problem = Problem.of(claim) if dropped is None else Problem.of(claim, dropped)
-            if progress is not None:
-                progress(f"{problem.title}: {share:.0f} seconds")
-            entry = _entry(problem, dropped, whole, share, seed, progress)
-            if dropped is None and entry.shrunk is not None:
-                whole = entry.shrunk.found
-            left -= 1
-            yield entry
+    tasks = [(claim, dropped) for claim in claims if claim.conclusion is not None
+             for dropped in (None, *(hypothesis.name for hypothesis in claim.hypotheses))]
+    matrix = _Matrix(seed, progress)
+    entries: dict[int, Entry] = {}
+    short = min(_SHORT, 0.4 * seconds / max(len(tasks), 1))
+    for k, (claim, dropped) in enumerate(tasks):
+        entries[k] = matrix.entry(claim, dropped, short)
+        if entries[k].shrunk is not None and done is not None:
+            done(entries[k])
+    open_ = [k for k, entry in entries.items() if entry.shrunk is None]
+    # Claims that may be false first: their counterexamples serve others.
+    open_.sort(key=lambda k: -_weight(entries[k]))
+    for place, k in enumerate(open_):
+        total = sum(_weight(entries[j]) for j in open_[place:])
+        share = max(deadline - time.monotonic(), 0.0) * _weight(entries[k]) / total
+        if share > short:
+            entries[k] = matrix.entry(*tasks[k], share)
+        if done is not None:
+            done(entries[k])
+    return [entries[k] for k in range(len(tasks))]
 
 
-def _entry(problem: Problem, dropped: str | None, whole: Counterexample | None, seconds: float,
-           seed: int, progress: Progress | None) -> Entry:
-    began = time.monotonic()
-    # Of a claim that is refuted already, most of the time is for shrinking.
-    looked = search(problem, seconds=seconds * (0.7 if whole is None else 0.3), seed=seed,
-                    progress=progress)
-    found, inherited = looked.found, False
-    if found is None and whole is not None:
-        again = problem.check(whole.case)
-        inherited = isinstance(again, Counterexample)
-        found = again if isinstance(again, Counterexample) else None
-    shrunk = None
-    if found is not None:
-        left = max(seconds - (time.monotonic() - began), 1.0)
-        shrunk = shrink(problem, found, seconds=left, progress=progress)
-        bundle(problem, shrunk)
-    return Entry(problem.claim, dropped, shrunk, inherited, looked.coverage,
-                 time.monotonic() - began)
+def _weight(entry: Entry) -> int:
+    return 10 if entry.dropped is None and entry.claim.standing is not Standing.PROVED else 1
+
+
+@dataclass(eq=False)
+class _Matrix:
+    """The searches of one matrix; ``known`` holds the cases found so far."""
+
+    seed: int
+    progress: Progress | None
+    known: list[Case] = field(default_factory=list)
+
+    def entry(self, claim: Claim, dropped: str | None, seconds: float) -> Entry:
+        """Search for *seconds*; with a counterexample, shrink it for as long at most."""
+        began = time.monotonic()
+        problem = Problem.of(claim) if dropped is None else Problem.of(claim, dropped)
+        if self.progress is not None:
+            self.progress(f"{problem.title}: {seconds:.0f} seconds")
+        inherited = self._among_known(problem)
+        # With a counterexample at hand, what is left to find is a smaller one.
+        looked = search(problem, seconds=min(seconds, _SHORT) if inherited else seconds,
+                        seed=self.seed, progress=self.progress)
+        found = looked.found or inherited
+        shrunk = None
+        if found is not None:
+            shrunk = shrink(problem, found, seconds=max(seconds, _SHRINKING),
+                            progress=self.progress)
+            bundle(problem, shrunk)
+            self.known.append(shrunk.found.case)
+        return Entry(claim, dropped, shrunk, looked.found is None and found is not None,
+                     looked.coverage, time.monotonic() - began)
+
+    def _among_known(self, problem: Problem) -> Counterexample | None:
+        for case in reversed(self.known):
+            if problem.admits(case):
+                outcome = problem.check(case)
+                if isinstance(outcome, Counterexample):
+                    return outcome
+        return None
 
 
 def table(entries: Iterable[Entry]) -> str:

@@ -206,7 +206,25 @@ def vanishes_at_zero(loss: str) -> Screen:
 
 def may_leave_opt(batch: Batch) -> BoolArray:
     """Not covered by the repaired Theorem 4: a dataset of one limit, whatever the start."""
-    return ~(equal_scores(batch) & no_zero_feature(batch) & nonnegative_products(batch))
+    return ~(unique_optimum(batch) & equal_scores(batch) & no_zero_feature(batch)
+             & nonnegative_products(batch))
+
+
+def ends_elsewhere(loss: str, rng: np.random.Generator, starts: int = 4, steps: int = 60) -> Screen:
+    """Descent from some random matrix of large norm is far from `settled` after some way."""
+    def screen(batch: Batch) -> BoolArray:
+        worth = np.flatnonzero(may_leave_opt(batch))
+        field, found = Field(batch.take(worth), loss), np.zeros(len(batch), dtype=bool)
+        left = np.arange(len(worth))
+        for _ in range(starts):
+            W = rng.standard_normal((len(field), field.width))
+            size = np.linalg.norm(W, axis=1) * np.maximum(field.spread, 1e-30)
+            W = follow(field, W * (12.0 / np.maximum(size, 1e-30))[:, None], steps)
+            away = ~settled(field, W)
+            found[worth[left[away]]] = True
+            field, left = field.take(~away), left[~away]
+        return found
+    return screen
 
 
 def leaves_opt(loss: str, blocks: int = 10, steps: int = 16) -> Screen:

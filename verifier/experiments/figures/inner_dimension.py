@@ -109,8 +109,8 @@ class Figure10(Figure):
             "logistic loss, penalty 2^-52. Curves: mean; bands: quartiles; observed. α: the tokens "
             "that the run selects; W^mm_⋆α: a W within 1e-6 of the least nuclear norm, m not "
             f"limited. Proved: that bound, in {sum(c['solved'] for c in cells)} of "
-            f"{sum(c['trials'] for c in cells)} runs, and the rank of this W, never above n; its "
-            "mean at the largest m is marked: from there on m columns are enough.")
+            f"{sum(c['trials'] for c in cells)} runs, and the rank of this W, at most n: no more "
+            "columns are needed to reach it. The mean of that rank at the largest m is marked.")
 
 
 def _panels(settings: Settings) -> list[list[tuple[int, int]]]:

@@ -102,26 +102,16 @@ class Shares(Figure):
 
     def summary(self, records: Records, settings: Settings) -> Summary:
         """By parameterization and d: counts."""
-        return {name: [self._counts([r for r in records if r["parameterization"] == name
-                                     and r["d"] == d], d) for d in settings["dimensions"]]
+        return {name: [_counts([r for r in records if r["parameterization"] == name
+                                and r["d"] == d], d) for d in settings["dimensions"]]
                 for name in settings["parameterizations"]}
-
-    def _counts(self, records: Records, d: int) -> Summary:
-        local = sum(r["local_optimality"] == "holds" for r in records)
-        return {
-            "d": d, "trials": len(records), "global": sum(r["global"] for r in records),
-            "local": local, "local_in_floats": sum(r["local_in_floats"] for r in records),
-            "not_local": sum(r["local_optimality"] == "fails" for r in records),
-            "all_support": sum(r["all_support"] == "holds" for r in records),
-            "mean_margin_small": sum(r["mean_margin_small"] for r in records),
-            "infeasible": sum(r["mean_margin"] is None for r in records)}
 
     def draw(self, canvas: Canvas, records: Records, summary: Summary, settings: Settings) -> None:
         """A panel a parameterization."""
         names = list(summary)
         (axes,) = panels(canvas, 1, len(names), sharey=True)
         for each, name in zip(axes, names, strict=True):
-            self._panel(each, summary[name], name)
+            self._panel(each, summary[name])
             each.set(xlabel="dimension d", ylim=(0, 104), title=(
                 "descent on W" if name == "W" else "descent on K and Q"))
         axes[0].set_ylabel("share of trials (%)")
@@ -131,7 +121,7 @@ class Shares(Figure):
         handles.append(Line2D([], [], color="#606060", linewidth=0.9, label="95% interval"))
         canvas.legend(handles=handles, loc="outside upper center", ncols=len(handles))
 
-    def _panel(self, axes: Axes, counts: list[Summary], name: str) -> None:
+    def _panel(self, axes: Axes, counts: list[Summary]) -> None:
         x = np.arange(len(counts))
         for k, (key, _, colour) in enumerate(self.bars):
             at = x + _WIDTH * (k - (len(self.bars) - 1) / 2)
@@ -172,7 +162,8 @@ class Figure2(Shares):
             "run selects are observed. Bars: α = opt (global), α locally optimal (v1, Definition "
             "2; includes global), its complement; each decided exactly for its trial. Crosses: "
             f"locally optimal if margins of W^mm_α above 1 + {SUPPORT_TOLERANCE:g} are taken for "
-            f"those of other than support indices, in floats. {_disagreement(summary)}")
+            f"those of other than support indices, in floats; that changes "
+            f"{_disagreement(summary)} counts.")
 
 
 class Figure5(Shares):
@@ -188,7 +179,7 @@ class Figure5(Shares):
 
     def caption(self, summary: Summary, settings: Settings) -> str:
         """See `Figure`."""
-        first = next(iter(summary.values()))[0]
+        first = summary["W"][0]
         return (
             f"{first['trials']} trials for each d; {self._setting(settings)} The tokens α that a "
             "run selects are observed. Bars, each decided exactly for its trial: α = opt; α "
@@ -197,13 +188,22 @@ class Figure5(Shares):
             f"locally optimal with a tolerance of {SUPPORT_TOLERANCE:g} on margins, of W^mm_α on "
             "the left and of a W^mm_⋆α of least nuclear norm on the right, where no proof is "
             f"known; mean margin < {MEAN_MARGIN}, v1's test of B.1, for W^mm_opt and W^mm_⋆opt. "
-            f"{_disagreement(summary)}")
+            f"For W the tolerance changes {_disagreement(summary)} counts; the mean margin is "
+            f"small in {sum(c['mean_margin_small'] for c in summary['W'])} trials, B.1 holds in "
+            f"{sum(c['all_support'] for c in summary['W'])}.")
 
 
-def _disagreement(summary: Summary) -> str:
-    """How often the tests by a tolerance err for W."""
-    counts = summary.get("W", [])
-    local = sum(abs(c["local"] - c["local_in_floats"]) for c in counts)
-    small, exact = (sum(c[key] for c in counts) for key in ("mean_margin_small", "all_support"))
-    return (f"For W the tolerance changes {local} counts of locally optimal; the mean margin is "
-            f"small in {small} trials, B.1 holds in {exact}.")
+def _disagreement(summary: Summary) -> int:
+    """By how much the counts of locally optimal for W differ from those by a tolerance."""
+    return sum(abs(c["local"] - c["local_in_floats"]) for c in summary["W"])
+
+
+def _counts(records: Records, d: int) -> Summary:
+    local = sum(r["local_optimality"] == "holds" for r in records)
+    return {
+        "d": d, "trials": len(records), "global": sum(r["global"] for r in records),
+        "local": local, "local_in_floats": sum(r["local_in_floats"] for r in records),
+        "not_local": sum(r["local_optimality"] == "fails" for r in records),
+        "all_support": sum(r["all_support"] == "holds" for r in records),
+        "mean_margin_small": sum(r["mean_margin_small"] for r in records),
+        "infeasible": sum(r["mean_margin"] is None for r in records)}

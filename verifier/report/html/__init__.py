@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from conditions.verdict import Verdict
 from verifier.certify import Report, verdict_to_json
+from verifier.formal import covered
 from verifier.kernel.statements import CONDITIONS
 from verifier.report.html.figures import (
     Figure,
@@ -108,6 +109,7 @@ def _shown(verdict: Verdict) -> dict[str, Any]:
             "evidence": None if verdict.evidence is None else str(verdict.evidence),
             "number": verdict.number, "reason": verdict.reason, "sentence": sentence,
             "kind": None if verdict.certificate is None else verdict.certificate.kind,
+            "coq": covered(verdict),
             "characters": f"{len(spelled):,}", "cut": len(spelled) > _SHOWN_CHARACTERS,
             "certificate": spelled[:_SHOWN_CHARACTERS]}
 
