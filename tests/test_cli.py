@@ -93,6 +93,7 @@ def test_unreadable_certificate_exits_2(attsvm, tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
+    (["certify", PLANE, "--json", "one", "--html", "./one"], "must not be the file of --json"),
     (["certify", "none.npz"], "none.npz"),
     (["certify", PLANE, "--selection", "1,x"], "--selection"),
     (["certify", PLANE, "--selection", "0,9"], "selection[1]"),

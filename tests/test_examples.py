@@ -44,7 +44,7 @@ def test_digits_are_regenerated(digits, tmp_path, capsys):
     assert "gen_feasibility holds (exact), 56 margins ≥ 1, 4 equalities" in patches
     assert "feasibility holds (exact)" in positions.splitlines()[1]
     assert "feasibility holds (exact)" in causal.splitlines()[1]
-    assert "gen_feasibility holds (exact)" in causal.splitlines()[2]
+    assert "gen_feasibility holds (enclosed)" in causal.splitlines()[2]
 
 
 def test_causal_digits_are_prefixes_of_the_sequences_with_positions():

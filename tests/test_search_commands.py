@@ -52,7 +52,7 @@ def test_an_expression_of_ones_own_at_a_size(attsvm):
 
 
 def test_nothing_found_says_what_was_covered(attsvm):
-    code, out, _ = attsvm("counterexample", "rank_m_feasible", "--seconds", "0.5", "--seed", "7")
+    code, out, _ = attsvm("counterexample", "rank_m_feasible", "--seconds", "3", "--seed", "7")
     assert code == 0
     assert "which proves nothing" in out and "seed 7" in out and "datasets" in out
     assert "true" not in out

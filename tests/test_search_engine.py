@@ -28,7 +28,7 @@ def found(claim: Claim, *dropped: str, seconds: float = 120.0, size: Size | None
     problem = Problem.of(claim, *dropped)
     result = search(problem, seconds=seconds, size=size)
     assert result.found is not None, result.coverage.lines()
-    shrunk = shrink(problem, result.found, seconds=seconds)
+    shrunk = shrink(problem, result.found, seconds=seconds, keep_size=size is not None)
     made = bundle(problem, shrunk)
     assert made.checked.accepted and made.checked.counts["proved"] == made.checked.counts["claimed"]
     case = shrunk.found.case
@@ -78,13 +78,15 @@ def test_small_counterexamples_that_take_longer(name, size):
 def test_too_few_dimensions(size):
     claim = claim_of(parse("~overparameterized_dimension >> feasible"))
     shrunk, _, _ = found(claim, size=size)
-    n, T, d = size_of(shrunk)
-    assert d < max(T - 1, n)
+    assert size_of(shrunk) == size and shrunk.minimal
+    data = shrunk.found.case.dataset
+    assert all(len(set(tokens)) == size.T for tokens in data.tokens)
+    assert all(any(query) for query in data.queries)
 
 
 def test_a_hypothesis_is_needed():
     shrunk, made, _ = found(find("thm8_repaired"), "full_rank")
-    assert size_of(shrunk) == Size(1, 3, 1)
+    assert size_of(shrunk) == Size(2, 2, 1)
     assert "Dropped: full_rank" in made.explanation
 
 

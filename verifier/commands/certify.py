@@ -21,6 +21,7 @@ from verifier.commands.options import (
     Start,
     Step,
     Trial,
+    check_distinct,
     check_output,
     check_seconds,
     parse_selection,
@@ -67,6 +68,7 @@ def certify_command(
     check_seconds(seconds)
     check_output(json, "--json", data, start)
     check_output(html, "--html", data, start)
+    check_distinct(json=json, html=html, latex=latex, coq=coq, plots=plots)
     check_latex(latex)
     dataset, chosen = io.load_dataset(data, trial), io.load_head(data, head, trial)
     if plots is not None:

@@ -53,7 +53,7 @@ def counterexample_command(
         else:
             began = time.monotonic()
             shrunk = shrink(problem, result.found, seconds=max(seconds * _SHRINKING, 5.0),
-                            progress=progress)
+                            keep_size=shape is not None, progress=progress)
             made = bundle(problem, shrunk)
             taken = time.monotonic() - began
     if made is None or shrunk is None:

@@ -40,11 +40,25 @@ def check_seconds(seconds: float) -> None:
 
 
 def check_output(out: Path | None, name: str, *inputs: Path | str) -> None:
-    """Refuse to write over a file that is read."""
-    if out is not None and any(Path(given).exists() and out.exists() and out.samefile(given)
+    """Refuse to write over a file that is read, or where no file can be. Raises ``InvalidInput``."""
+    if out is None:
+        return
+    if out.is_dir() or not out.parent.is_dir():
+        raise InvalidInput(name, str(out), "must be a file in a folder that exists",
+                           "make the folder, or choose another name")
+    if any(Path(given).exists() and out.exists() and out.samefile(given)
                                for given in inputs):
         raise InvalidInput(name, str(out), "must not be a file that is read",
                            "choose another name")
+
+
+def check_distinct(**outputs: Path | None) -> None:
+    """Refuse one file for two outputs, given by option name. Raises ``InvalidInput``."""
+    taken: dict[Path, str] = {}
+    for name, out in outputs.items():
+        if out is not None and (other := taken.setdefault(out.resolve(), name)) != name:
+            raise InvalidInput(f"--{name}", str(out), f"must not be the file of --{other}",
+                               "choose another name")
 
 
 def source_name(data: Path, trial: int | None) -> str:

@@ -129,9 +129,10 @@ def _check_names(names: Collection[str]) -> None:
         if optional and name not in AXES:
             raise InvalidInput("field", name, f"must be spelled {optional[0]!r}, if meant so",
                                "rename it")
-    if sum(name in names for name in ("z", "query_index", "causal")) != 1:
-        raise InvalidInput("z", None, "must be in the file exactly when neither query_index nor "
-                           "causal is", "give z, or one of these two for self-attention")
+    queries = [name for name in ("z", "query_index", "causal") if name in names]
+    if len(queries) != 1:
+        raise InvalidInput("z", queries or None, "must be in the file, or else one of "
+                           "query_index and causal", "keep or add exactly one of the three")
     if "origins" in names and "z" not in names:
         raise InvalidInput("origins", None, "must not be given without z, as it follows from "
                            "query_index or causal", "leave it out")

@@ -1,7 +1,7 @@
 """The search itself: wider and wider families of datasets, screened in floats, decided exactly.
 
-Pass k spends no more than 2^(16 + 2k) places and 2^(2k − 1) seconds on a lattice, so that no large
-one keeps others waiting; a lattice that was examined completely is not visited again.
+Pass k spends no more than 2^(16 + 2k) places and 2^(2k − 1) CPU seconds on a lattice, so that no
+large one keeps others waiting; a lattice that was examined completely is not visited again.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Run:
                     for loss in losses(self.problem):
                         number = min(places // _RANDOM_SHARE, CHUNK)
                         stage = self.coverage.stage(f"{each} random {what}{self.named(loss)}", None)
-                        self.leave = time.monotonic() + self.visit
+                        self.leave = time.process_time() + self.visit
                         self.examine(stage, draw(each, self.rng, number), loss, number)
 
     def lattice(self, grid: Grid, loss: str, places: int) -> None:
@@ -122,10 +122,10 @@ class _Run:
             return
         if grid.count <= places:
             stage = self.coverage.restart(stage)
-        self.leave = time.monotonic() + self.visit
+        self.leave = time.process_time() + self.visit
         for drawn, batch in grid.listed(self.rng, places):
             self.examine(stage, batch, loss, drawn)
-            if time.monotonic() > self.leave:
+            if time.process_time() > self.leave:
                 break
 
     def named(self, loss: str) -> str:
@@ -143,7 +143,7 @@ class _Run:
         order = self.rng.permutation(len(kept)) if self.shuffled else np.arange(len(kept))
         for k in order.tolist():
             self.check_time(stage)
-            if time.monotonic() > self.leave:
+            if time.process_time() > self.leave:
                 return
             self.decide(stage, Case(kept.dataset(k), loss=loss))
 

@@ -31,22 +31,26 @@ _NUMERATOR, _DENOMINATORS = 6, (2, 3, 4)
 class Grid:
     """The integer datasets of one size with tokens and head in −bound..bound.
 
-    ``query_bound``: the entries of queries; 0 for queries ±e₁ alone.
+    ``query_bound``: the entries of queries; 0 for queries ±e₁ alone. ``degenerate``: those with a
+    token that occurs twice in its sample, or a query that is 0, and no others; else the others.
     """
 
     size: Size
     bound: int
     query_bound: int
+    degenerate: bool = False
 
     def __str__(self) -> str:
         queries = ("±e₁" if self.query_bound == 0
                    else f"in {-self.query_bound}..{self.query_bound}")
-        return f"{self.size} tokens in {-self.bound}..{self.bound}, queries {queries}"
+        special = ", tokens repeated or queries 0" if self.degenerate else ""
+        return f"{self.size} tokens in {-self.bound}..{self.bound}, queries {queries}{special}"
 
     @property
     def complexity(self) -> int:
         """What lattices are ordered by: numbers of a dataset, and how large they may be."""
-        return self.size.numbers + 2 * self.bound + 3 * self.query_bound
+        return (self.size.numbers + 2 * self.bound + 3 * self.query_bound
+                + 3 * self.degenerate)
 
     @cached_property
     def _tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -93,8 +97,16 @@ class Grid:
         head, lower, digits = head[below], lower[below], digits[below]
         B = len(head)
         queries = np.concatenate([first[digits[:, 1:2]], others[digits[:, 2:1 + n]]], axis=1)
-        return Batch(np.concatenate([np.zeros((B, n, 1, d)), lower], axis=2), queries, head,
-                     np.ones((B, n)))
+        return self._batch(np.concatenate([np.zeros((B, n, 1, d)), lower], axis=2), queries, head)
+
+    def _batch(self, tokens: FloatArray, queries: FloatArray, head: FloatArray) -> Batch:
+        """Those of the datasets that are as degenerate as the lattice."""
+        # Tokens are sorted but for the first, which is 0.
+        repeated = (np.diff(tokens[:, :, 1:], axis=2) == 0).all(axis=3).any(axis=(1, 2))
+        repeated |= (tokens[:, :, 1:] == 0).all(axis=3).any(axis=(1, 2))
+        special = repeated | (queries == 0).all(axis=2).any(axis=1)
+        return Batch(tokens, queries, head, np.ones(tokens.shape[:2])).take(
+            special == self.degenerate)
 
     def listed(self, rng: np.random.Generator, limit: int) -> Iterator[tuple[int, Batch]]:
         """All datasets in chunks, or *limit*/8 of them at random where there are more places.
@@ -125,8 +137,8 @@ class Grid:
         lower = np.take_along_axis(lower, samples[..., None, None], 1)
         queries = others[rng.integers(len(others), size=(count, n))]
         queries[:, 0] = first[rng.integers(len(first), size=count)]
-        return Batch(np.concatenate([np.zeros((count, n, 1, d)), lower], axis=2), queries, head,
-                     np.ones((count, n)))
+        return self._batch(np.concatenate([np.zeros((count, n, 1, d)), lower], axis=2), queries,
+                           head)
 
 
 def sizes(largest: Size) -> list[Size]:
@@ -144,10 +156,10 @@ def grids(largest: Size, bound: int) -> list[Grid]:
     found = []
     for size in sizes(largest):
         for b in range(1, bound + 1):
-            for q in range(b + 1):
-                grid = Grid(size, b, q)
-                if grid.count < 1 << 62:
-                    found.append(grid)
+            # One sample, or one dimension, has one query up to its length: 0 or e₁ will do.
+            for q in range(2 if min(size.n, size.d) == 1 else b + 1):
+                found += [grid for grid in (Grid(size, b, q), Grid(size, b, q, degenerate=True))
+                          if grid.count < 1 << 62]
     return sorted(found, key=lambda grid: (grid.complexity, grid.size, grid.bound))
 
 

@@ -227,11 +227,12 @@ def ends_elsewhere(loss: str, rng: np.random.Generator, starts: int = 4, steps: 
     return screen
 
 
-def leaves_opt(loss: str, blocks: int = 10, steps: int = 16) -> Screen:
+def leaves_opt(loss: str, blocks: int = 16, steps: int = 10) -> Screen:
     """Descent from 0 selects another token than the optimal one in some sample."""
     def screen(batch: Batch) -> BoolArray:
-        field, left = Field(batch, loss), np.arange(len(batch))
-        W = np.zeros((len(batch), field.width))
+        left = np.flatnonzero(may_leave_opt(batch))
+        field = Field(batch.take(left), loss)
+        W = np.zeros((len(field), field.width))
         for _ in range(blocks):
             W = follow(field, W, steps)
             open_ = ~settled(field, W)

@@ -29,13 +29,14 @@ class Shrunk:
 
 
 def shrink(problem: Problem, found: Counterexample, *, seconds: float = 60.0,
-           progress: Callable[[str], None] | None = None) -> Shrunk:
+           keep_size: bool = False, progress: Callable[[str], None] | None = None) -> Shrunk:
     """Take every move that makes the counterexample smaller and leaves it one, until none does.
 
     "Smaller": fewer samples, tokens, coordinates, zero queries and repeated tokens, a simpler loss,
     a smaller rank, a smaller sum of the sizes of all numbers (|p| + 4(q − 1) for p/q), fewer
     negative labels and numbers, canonical order, compared in this order.
-    Steps are chosen anew after each move, as the hypotheses about them ask for.
+    Steps are chosen anew after each move, as the hypotheses about them ask for. keep_size: leave
+    out the moves that drop samples, tokens and coordinates.
     """
     deadline = time.monotonic() + seconds
     steps, names = 0, dict[str, None]()
@@ -46,6 +47,8 @@ def shrink(problem: Problem, found: Counterexample, *, seconds: float = 60.0,
         names = {}
         tried = set()
         for name, moved in draft.moves():
+            if keep_size and name.startswith("drop"):
+                continue
             names[name] = None
             if not moved.measure < draft.measure or moved.measure in tried:
                 continue
