@@ -40,14 +40,13 @@ def check_seconds(seconds: float) -> None:
 
 
 def check_output(out: Path | None, name: str, *inputs: Path | str) -> None:
-    """Refuse to write over a file that is read, or where no file can be. Raises ``InvalidInput``."""
+    """Refuse a file that is read, or that no folder could hold. Raises ``InvalidInput``."""
     if out is None:
         return
     if out.is_dir() or not out.parent.is_dir():
         raise InvalidInput(name, str(out), "must be a file in a folder that exists",
                            "make the folder, or choose another name")
-    if any(Path(given).exists() and out.exists() and out.samefile(given)
-                               for given in inputs):
+    if any(Path(given).exists() and out.exists() and out.samefile(given) for given in inputs):
         raise InvalidInput(name, str(out), "must not be a file that is read",
                            "choose another name")
 

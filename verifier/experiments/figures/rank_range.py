@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar
 
-import cvxpy
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
@@ -56,6 +55,9 @@ def numeric_rank(dataset: AttentionDataset, norm: str, tolerance: float) -> int:
 
 
 def _scs(dataset: AttentionDataset, alpha: tuple[int, ...]) -> FloatArray | None:
+    # Half a second to import, and needed here alone.
+    import cvxpy
+
     phi = features(dataset, alpha)
     rows = (phi.float_differences[:, :, None] * phi.float_queries[:, None, :]).reshape(
         len(phi), -1)
