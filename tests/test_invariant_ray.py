@@ -22,8 +22,10 @@ from conditions.errors import InvalidInput
 from conditions.losses import LOSSES
 from conditions.selection import optimal_selection
 from conditions.separation.frobenius import Infeasible, solve
+from verifier.certify import certify
 from verifier.descent import descend
 from verifier.descent import gradient as log_gradient
+from verifier.kernel import check_text
 
 
 def build(features, gaps_head, flat=()):
@@ -64,6 +66,15 @@ def test_runs_stay_on_the_line(rule, step, r):
     run = descend(CROSSED, rule=rule, step=step, loss="correlation", start=r * D, iterations=4)
     ahead = run.final[0, 0]
     assert np.allclose(run.final, ahead * D, rtol=1e-12, atol=1e-12) and ahead > r
+
+
+def test_reports_tell_of_a_ray_from_zero():
+    report = certify(CROSSED, loss="correlation", iterations=50, seconds=0.1)
+    assert [v.holds for v in report.verdicts if v.condition == "invariant_ray"] == [True]
+    assert check_text(report.certificate_text()).accepted
+    away = certify(CROSSED, loss="correlation", iterations=50, seconds=0.1,
+                   start=np.array([[1.0, 0.0], [0.0, 0.0]]))
+    assert not [v for v in away.verdicts if v.condition == "invariant_ray"]
 
 
 def test_each_exclusion_and_a_local_direction():

@@ -22,6 +22,7 @@ from conditions.selection import optimal_selection
 from verifier.descent import gradient
 from verifier.search import screens
 from verifier.search.batch import Batch, Size
+from verifier.search.fields import Field
 from verifier.search.lattice import Grid, random_floats
 
 GRIDS = [Grid(Size(2, 2, 2), 2, 0), Grid(Size(2, 3, 2), 2, 1), Grid(Size(3, 2, 1), 2, 0)]
@@ -71,7 +72,7 @@ def test_first_steps(loss):
 def test_fields_are_gradients(loss):
     batch = random_floats(Size(2, 3, 2), np.random.default_rng(6), 5)
     W = np.random.default_rng(7).standard_normal((2, 2))
-    field = screens.Field(batch, loss)
+    field = Field(batch, loss)
     pulls = field.pull(np.tile(W.ravel(), (5, 1)))
     for k in range(5):
         exact = -2 * gradient(batch.dataset(k), W, loss).value

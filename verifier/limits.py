@@ -9,7 +9,14 @@ from dataclasses import replace
 import numpy as np
 from flint import fmpq
 
-from conditions import basin, large_first_step, low_norm_limit, selection_trap, verified_run
+from conditions import (
+    basin,
+    invariant_ray,
+    large_first_step,
+    low_norm_limit,
+    selection_trap,
+    verified_run,
+)
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.numbers import round_dyadic
 from conditions.selection import optimal_selection
@@ -19,8 +26,11 @@ from conditions.verdict import Verdict, undecided
 from verifier.descent import LINEAR_HEAD, FactoredRun, Outcome, Run, descend
 
 _FIRST_BLOCK = 125
-LIMITS = tuple(each.CONDITION for each in (basin, verified_run, low_norm_limit, selection_trap,
-                                           large_first_step))
+
+_MOST_PRODUCTS = 500_000
+"""Exact products up to which a ray is looked for: about a second."""
+LIMITS = tuple(each.CONDITION for each in (basin, verified_run, invariant_ray, low_norm_limit,
+                                           selection_trap, large_first_step))
 """The conditions that `limits` is about."""
 
 
@@ -32,7 +42,8 @@ def limits(dataset: AttentionDataset, run: Run, seconds: float,
     step, doubling, until a basin holds or *seconds* are over. The low-norm limit and the trap are
     about plain GD: with the run's step if it is plain, else with step 1/β, which they say.
     *from_start*: also repeat the run in enclosures from its exact start, so that the limit is
-    that of exact descent from W(0) and not only from a recorded iterate; for small data.
+    that of exact descent from W(0) and not only from a recorded iterate; for small data. Whether
+    exact descent from W(0) = 0 runs along a ray is told where it does.
     All of them are about descent on W, for the linear head and on the loss alone: for another
     run the basin is undecided and says so.
     """
@@ -48,6 +59,12 @@ def limits(dataset: AttentionDataset, run: Run, seconds: float,
     if from_start:
         yield verified_run.decide(dataset, run.start, run.rule, run.step, run.loss,
                                   seconds=seconds)
+    pairs = sum(T * T for T in dataset.lengths)
+    if not run.start.any() and pairs * dataset.d**2 <= _MOST_PRODUCTS:
+        ray = invariant_ray.decide(dataset, run.loss)
+        # The run itself leaves the ray by rounding: only the exact path from 0 stays on it.
+        if ray.holds:
+            yield ray
     plain = run.rule == "plain"
     if not plain and (run.selected != optimal_selection(dataset)
                       or not within_range(dataset, run.loss)):

@@ -21,7 +21,8 @@ def reproduce_command(
         trials: Annotated[int | None, typer.Option(
             help="Trials of each cell. Left out: as many as in the paper.")] = None,
         jobs: Annotated[int | None, typer.Option(
-            help="Processes. Left out: one per CPU.")] = None,
+            help="Processes. Left out: one per CPU, or one in all where starting more takes "
+            "longer.")] = None,
         cluster: Annotated[str | None, typer.Option(
             help="local, for a Dask cluster of --jobs processes, or the address of a "
             "scheduler.")] = None,

@@ -35,6 +35,9 @@ class Figure(ABC):
     block: ClassVar[int] = 25
     """How many trials are computed together: descent is fastest on many at once."""
 
+    quick: ClassVar[bool] = False
+    """Whether the paper's trials take less than further processes take to start."""
+
     compute: ClassVar[Callable[..., Record]]
     """(coordinate, seed=…, settings=…) ↦ {"records": […]}: a pure function at module level.
 

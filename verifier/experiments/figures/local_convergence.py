@@ -74,6 +74,7 @@ class Figure7(Figure):
     trials = 100
     settings: ClassVar[Settings] = {"n": 6, "T": 8, "d": 10, **DESCENT}
     size = (9.6, 2.9)
+    quick = True
     compute = staticmethod(local_convergence)
 
     def cells(self, settings: Settings) -> list[Coordinate]:

@@ -60,7 +60,8 @@ def reproduce(figure: Figure, *, trials: int | None = None, seed: int = 0,
     """Compute *figure*. The result depends on *trials*, *seed* and *settings* alone.
 
     trials: of each cell, by default as many as in the paper; settings: instead of the paper's.
-    jobs, cluster, progress: as of `verifier.experiments.parallel.run_trials`.
+    jobs, cluster, progress: as of `verifier.experiments.parallel.run_trials`; without *jobs* a
+    quick figure is computed in this process.
     Raises ``InvalidInput``.
     """
     count = figure.trials if trials is None else _integer(trials, "trials", 1)
@@ -70,6 +71,8 @@ def reproduce(figure: Figure, *, trials: int | None = None, seed: int = 0,
         raise InvalidInput("settings", ", ".join(sorted(unknown)), "must be settings of figure "
                            f"{figure.number}: {', '.join(figure.settings)}", "correct them")
     chosen = {**figure.settings, **settings}
+    if jobs is None and cluster is None and figure.quick and count <= figure.trials:
+        jobs = 1
     blocks = run_trials(figure.function(chosen, seed), figure.blocks(chosen, count), jobs=jobs,
                         cluster=cluster, progress=progress)
     lost = [block[ERROR] for block in blocks if ERROR in block]

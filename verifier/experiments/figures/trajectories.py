@@ -119,6 +119,7 @@ class Figure1(Figure):
     trials = 1
     settings: ClassVar[Settings] = {"T": 3, "spread": 0.3, **DESCENT}
     size = (6.4, 5.0)
+    quick = True
     compute = staticmethod(trajectories)
 
     def cells(self, settings: Settings) -> list[Coordinate]:
