@@ -12,7 +12,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from conditions.errors import InvalidInput
-from conditions.exact.numbers import rational, to_float
+from conditions.exact.numbers import rational, short, to_float
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 Vector = tuple[fmpq, ...]
@@ -81,7 +81,8 @@ def _sequence(value: Any, name: str, of: str) -> list[Any]:
 
 def _vector(value: Any, name: str) -> Vector:
     entries = _sequence(value, name, "numbers")
-    return tuple(rational(entry, f"{name}[{j}]") for j, entry in enumerate(entries))
+    return tuple(short(rational(entry, f"{name}[{j}]"), f"{name}[{j}]")
+                 for j, entry in enumerate(entries))
 
 
 def _label(value: Any, name: str) -> int:
@@ -146,7 +147,8 @@ class AttentionDataset:
 
         X: n ragged lists of T_i × d numbers; Y: n labels; z: n × d queries; v: head of length d.
         Numbers may be floats (taken as the dyadic rationals they are), integers, fractions,
-        strings ("p/q", decimals, hex floats) or sympy numbers. Raises ``InvalidInput``.
+        strings ("p/q", decimals, hex floats) or sympy numbers, of at most 100,000 characters as
+        "p/q", so that a certificate can hold them. Raises ``InvalidInput``.
         """
         samples = _sequence(X, "X", "samples")
         if not samples:

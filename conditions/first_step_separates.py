@@ -17,10 +17,12 @@ Reference
 
 from __future__ import annotations
 
+from flint import fmpq
+
 from conditions.certificates import FirstStepMargins, FirstStepViolation
 from conditions.dataset import AttentionDataset
 from conditions.gradient_at_zero import margin_signs
-from conditions.losses import MAX_PRECISION, check_loss
+from conditions.losses import ALL_LOSSES, MAX_PRECISION, check_loss, exact_slope
 from conditions.selection import features, optimal_selection
 from conditions.unique_optimum import tie
 from conditions.verdict import Evidence, Status, Verdict, proved, undecided
@@ -30,14 +32,14 @@ CONDITION = "first_step_separates"
 
 def decide(dataset: AttentionDataset, loss: str) -> Verdict:
     """Decide the condition for *loss*."""
-    check_loss(loss)
+    check_loss(loss, ALL_LOSSES)
     tied = tie(dataset)
     if tied is not None:
         return proved(CONDITION, Status.FAILS, tied,
                       f"the optimal token of sample {tied.sample} is not unique", loss=loss,
                       number=f"tie in sample {tied.sample}")
     phi = features(dataset, optimal_selection(dataset))
-    exact = loss == "correlation"
+    exact = exact_slope(loss, fmpq(0)) is not None
     most = 64
     open_rows = []
     for row, shown in zip(phi.rows, margin_signs(phi, loss), strict=True):

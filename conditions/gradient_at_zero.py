@@ -13,7 +13,7 @@ from functools import lru_cache
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz
 
 from conditions.dataset import AttentionDataset
-from conditions.losses import Terms, sign, weight
+from conditions.losses import Terms, exact_slope, sign, weight
 from conditions.selection import Features
 
 _BITS = 64
@@ -35,6 +35,17 @@ def gradient_terms(dataset: AttentionDataset) -> dict[fmpq, fmpq_mat]:
     return terms
 
 
+def exact_pull(dataset: AttentionDataset, loss: str) -> fmpq_mat | None:
+    """−n∇L(0) if |ℓ'| is rational at rational scores, else None; shape (d, d)."""
+    G = fmpq_mat(dataset.d, dataset.d)
+    for f, matrix in gradient_terms(dataset).items():
+        slope = exact_slope(loss, f)
+        if slope is None:
+            return None
+        G += matrix * slope
+    return G
+
+
 def margin_terms(phi: Features, k: int) -> Terms:
     """{f: ⟨φ, M_f⟩} for row number k, exact."""
     d = phi.dataset.d
@@ -46,9 +57,8 @@ def margin_terms(phi: Features, k: int) -> Terms:
 
 def margin_signs(phi: Features, loss: str) -> Iterator[tuple[int, int] | None]:
     """`conditions.losses.sign` of −n⟨φ, ∇L(0)⟩, one row after the other."""
-    if loss == "correlation":
-        d = phi.dataset.d
-        G = sum(gradient_terms(phi.dataset).values(), fmpq_mat(d, d))
+    G = exact_pull(phi.dataset, loss)
+    if G is not None:
         for margin in phi.margins(G):
             yield (margin > 0) - (margin < 0), _BITS
         return

@@ -19,6 +19,7 @@ Reference
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flint import arb, ctx, fmpq
@@ -30,7 +31,7 @@ from conditions.errors import InvalidInput
 from conditions.exact.numbers import rational, round_dyadic, to_float
 from conditions.excess_loss import Margins, compare, excess, open_reason, premises, rise
 from conditions.gradient_at_zero import gradient_terms
-from conditions.losses import MAX_PRECISION, check_loss
+from conditions.losses import ALL_LOSSES, CUBIC, MAX_PRECISION, check_loss, largest_slopes
 from conditions.low_norm_limit import INFEASIBLE, separator
 from conditions.selection import features, optimal_selection, score_order
 from conditions.smoothness import rational_above, slope, within_range
@@ -75,7 +76,7 @@ def sufficient_first_step(dataset: AttentionDataset, loss: str) -> fmpq | None:
     None if −∇L(0) is not shown to separate, or scores are out of range. Raises ``InvalidInput``
     for an unknown loss. Source: docs/theory/global_limits.md.
     """
-    check_loss(loss)
+    check_loss(loss, ALL_LOSSES)
     if not within_range(dataset, loss):
         return None
     separates = first_step_separates.decide(dataset, loss).certificate
@@ -87,17 +88,30 @@ def sufficient_first_step(dataset: AttentionDataset, loss: str) -> fmpq | None:
     while precision <= MAX_PRECISION:
         with ctx.workprec(precision):
             least = min(m.lower() for m in margins())
-            gaps = [excess(loss, rise(loss, scores[a], arb(scores[a] - runner_up))).lower()
+            gaps = [_gap(loss, scores[a], runner_up).lower()
                     for scores, a, runner_up in zip(dataset.scores, opt, _second(dataset),
                                                     strict=True)]
             if least > 0 and min(gaps) > 0:
-                cost = sum((slope(loss, min(scores)) * arb(sum(scores[a] - s for s in scores))
+                cost = sum((_steepest(loss, scores) * arb(sum(scores[a] - s for s in scores))
                             for scores, a in zip(dataset.scores, opt, strict=True)), arb(0))
                 needed = rational_above((cost / min(gaps)).log() / least)
                 # Rounding to 20 bits loses less than the factor gains.
                 return round_dyadic(max(needed, _LEAST) * (1 + 2 * _LEAST), _BITS)
         precision *= 2
     return None
+
+
+def _gap(loss: str, top: fmpq, second: fmpq) -> arb:
+    """ℓ(second) − ℓ(top)."""
+    if loss == CUBIC:
+        return arb(top**3 - second**3)
+    return excess(loss, rise(loss, top, arb(top - second)))
+
+
+def _steepest(loss: str, scores: Sequence[fmpq]) -> arb:
+    """The largest |ℓ'| on the range of the scores of a sample."""
+    exact = largest_slopes(loss, min(scores), max(scores))
+    return slope(loss, min(scores)) if exact is None else arb(exact[0])
 
 
 def _margins(dataset: AttentionDataset, loss: str, first: fmpq) -> Margins:

@@ -1,6 +1,8 @@
-"""The three losses, as far as conditions need them: |ℓ'| at exact scores.
+"""The losses, as far as conditions need them: |ℓ'| at exact scores.
 
-logistic ℓ(u) = log(1 + e^−u), exponential e^−u, correlation −u; all have ℓ' < 0 everywhere.
+logistic ℓ(u) = log(1 + e^−u), exponential e^−u, correlation −u; all have ℓ' < 0 everywhere. The
+cubic loss −u³ decreases strictly, but ℓ'(0) = 0: it shows what ℓ' < 0 is needed for, and only
+conditions that name it accept it.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from flint import arb, ctx, fmpq
 from conditions.errors import InvalidInput
 
 LOSSES = ("logistic", "exponential", "correlation")
+CUBIC = "cubic"
+ALL_LOSSES = (*LOSSES, CUBIC)
 
 MAX_SCORE = 100_000
 """|f| beyond which conditions that add e^f to other numbers do not evaluate it."""
@@ -23,11 +27,31 @@ Terms = Mapping[fmpq, fmpq]
 """Σ c_f |ℓ'(f)| as {f: c_f} with rational scores f and coefficients c."""
 
 
-def check_loss(loss: object) -> str:
-    """*loss* if it is one of `LOSSES`. Raises ``InvalidInput``."""
-    if loss not in LOSSES:
-        raise InvalidInput("loss", loss, f"must be one of {', '.join(LOSSES)}", "choose one")
+def check_loss(loss: object, known: tuple[str, ...] = LOSSES) -> str:
+    """*loss* if it is one of *known*. Raises ``InvalidInput``."""
+    if loss not in known:
+        raise InvalidInput("loss", loss, f"must be one of {', '.join(known)}", "choose one")
     return str(loss)
+
+
+def exact_slope(loss: str, f: fmpq) -> fmpq | None:
+    """|ℓ'(f)| if it is rational at every rational f, else None."""
+    return {"correlation": fmpq(1), CUBIC: 3 * f * f}.get(loss)
+
+
+def largest_slopes(loss: str, low: fmpq, high: fmpq) -> tuple[fmpq, fmpq] | None:
+    """The largest |ℓ'| and |ℓ''| on [low, high] if they are rational there, else None."""
+    if loss == "correlation":
+        return fmpq(1), fmpq(0)
+    if loss == CUBIC:
+        largest = max(abs(low), abs(high))
+        return 3 * largest * largest, 6 * largest
+    return None
+
+
+def decreasing(loss: str, low: fmpq, high: fmpq) -> bool:
+    """Whether ℓ' < 0 on [low, high]."""
+    return loss != CUBIC or not low <= 0 <= high
 
 
 def is_zero(loss: str, terms: Terms) -> bool:
@@ -41,8 +65,9 @@ def is_zero(loss: str, terms: Terms) -> bool:
     >>> is_zero("logistic", {fmpq(1): fmpq(1), fmpq(-1): fmpq(1), fmpq(0): fmpq(-2)})
     True
     """
-    if loss == "correlation":
-        return bool(sum(terms.values(), fmpq(0)) == 0)
+    total = _exact_total(loss, terms)
+    if total is not None:
+        return bool(total == 0)
     if loss == "exponential":
         return all(c == 0 for c in terms.values())
     constant, folded = fmpq(0), dict[fmpq, fmpq]()
@@ -62,8 +87,9 @@ def sign(loss: str, terms: Terms) -> tuple[int, int] | None:
     """
     if is_zero(loss, terms):
         return 0, 64
-    if loss == "correlation":
-        return (1 if sum(terms.values(), fmpq(0)) > 0 else -1), 64
+    exact = _exact_total(loss, terms)
+    if exact is not None:
+        return (1 if exact > 0 else -1), 64
     for precision in _precisions():
         # Guard bits: a checker that encloses each weight to 2^−precision must see it too.
         with ctx.workprec(precision):
@@ -76,6 +102,17 @@ def sign(loss: str, terms: Terms) -> tuple[int, int] | None:
             if abs(total) > size * arb(2) ** (8 - precision):
                 return (1 if total > 0 else -1), precision
     return None
+
+
+def _exact_total(loss: str, terms: Terms) -> fmpq | None:
+    """Σ c_f |ℓ'(f)| where it is rational."""
+    total = fmpq(0)
+    for f, c in terms.items():
+        slope = exact_slope(loss, f)
+        if slope is None:
+            return None
+        total += c * slope
+    return total
 
 
 @lru_cache(maxsize=4096)

@@ -3,7 +3,8 @@
 Statement
     ∇L(W) ≠ 0 for every W ∈ R^{d×d}.
 Hypotheses
-    ℓ' < 0 on the range of the scores, which all three losses meet.
+    None where it fails. Where it holds, ℓ' < 0 on the range of the scores of every sample that is
+    not flat; the three losses of `conditions.losses.LOSSES` meet that on every range.
 Certificate
     `injective_features`, `separable_queries`, `monotone_direction`, `decision_tree`,
     `simplex_cover` (holds); `all_flat`, `stationary_at_zero`, `krawczyk` (fails).
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 from conditions.certificates import Certificate, Krawczyk
 from conditions.dataset import AttentionDataset
-from conditions.losses import check_loss
+from conditions.losses import ALL_LOSSES, CUBIC, check_loss, decreasing
 from conditions.stationary import (
     decision_tree,
     injective_features,
@@ -44,13 +45,17 @@ def decide(dataset: AttentionDataset, loss: str, budget: int = BUDGET) -> Verdic
 
     *budget* bounds the nodes of S3 and of S5 each; 0 leaves S3 to S5 out.
     """
-    check_loss(loss)
+    check_loss(loss, ALL_LOSSES)
     vanishing = vanishing_gradient.proof(dataset, loss)
     if vanishing is not None:
         flat = vanishing.kind == "all_flat"
         return proved(CONDITION, Status.FAILS, vanishing,
                       "every sample is flat, so ∇L ≡ 0" if flat else "∇L(0) = 0 exactly",
                       loss=loss, number="∇L ≡ 0" if flat else "∇L(0) = 0")
+    if not all(decreasing(loss, min(scores), max(scores)) for scores in dataset.scores
+               if min(scores) < max(scores)):
+        return undecided(CONDITION, "∇L(0) ≠ 0, and ℓ' vanishes on the range of some scores, which "
+                         "S1 to S5 do not cover", loss=loss)
     injective = injective_features.proof(dataset)
     if injective is not None:
         return _holds(injective, "independent features and a sample that is not flat", "S1", loss)
@@ -68,11 +73,13 @@ def decide(dataset: AttentionDataset, loss: str, budget: int = BUDGET) -> Verdic
 
 
 def _searched(dataset: AttentionDataset, loss: str, budget: int, plain: str) -> Verdict:
-    """S3 to S5."""
+    """S3 to S5; S3 alone for the cubic loss, of whose curvature the others know nothing."""
     tree = decision_tree.proof(dataset, budget)
     if not isinstance(tree, NotExcluded):
         return _holds(tree, f"a direction for each of {len(tree.nodes)} cells of score levels "
                       "or their branches", "S3", loss)
+    if loss == CUBIC:
+        return undecided(CONDITION, f"{plain}; S3: {tree.reason}", loss=loss)
     zero = krawczyk.proof(dataset, loss)
     if zero is not None:
         return _stationary(zero, loss)

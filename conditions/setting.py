@@ -22,7 +22,7 @@ ABOUT_QUADRATIC_HEAD = frozenset({"simplex_support"})
 
 ABOUT_DESCENT_ON_W = frozenset({
     "basin", "basin_cone", "invariant_ray", "large_first_step", "limit_from_start",
-    "low_norm_limit", "selection_trap"})
+    "low_norm_limit", "selection_trap", "stalled_descent"})
 
 
 def unmet(condition: str, head: str = "linear", parameterization: str = "W") -> str | None:

@@ -20,7 +20,13 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz
 from conditions.dataset import AttentionDataset, Vector
 from conditions.errors import InvalidInput
 from conditions.exact.numbers import to_float
-from conditions.losses import MAX_SCORE, check_loss
+from conditions.losses import (
+    ALL_LOSSES,
+    MAX_SCORE,
+    check_loss,
+    exact_slope,
+    largest_slopes,
+)
 
 _PRECISION = 128
 _SLACK = fmpq(1, fmpz(1) << 60)
@@ -45,24 +51,25 @@ def _dyadic(mantissa: fmpz, exponent: fmpz) -> fmpq:
 
 
 def within_range(dataset: AttentionDataset, loss: str) -> bool:
-    """Whether no score is too large for e^score to be evaluated; always so for correlation."""
-    return loss == "correlation" or all(
+    """Whether no score is too large for e^score to be evaluated, if it has to be."""
+    return exact_slope(loss, fmpq(0)) is not None or all(
         abs(score) <= MAX_SCORE for scores in dataset.scores for score in scores)
 
 
 def slope(loss: str, score: fmpq) -> arb:
     """|ℓ'(score)|, enclosed at the current precision of python-flint's context."""
-    if loss == "correlation":
-        return arb(1)
+    exact = exact_slope(loss, score)
+    if exact is not None:
+        return arb(exact)
     return (-arb(score)).exp() if loss == "exponential" else 1 / (1 + arb(score).exp())
 
 
 def smoothness(dataset: AttentionDataset, loss: str) -> fmpq:
-    """A rational β ≥ every Hessian of L, exactly the formula above for the correlation loss.
+    """A rational β ≥ every Hessian of L, exactly the formula above where |ℓ'| is rational.
 
-    For the others |ℓ'| and |ℓ''| are rounded up, by less than 2⁻⁵⁹ of their size. Gradient descent
-    with a constant step below 2/β never increases L. Raises ``InvalidInput`` if a score exceeds
-    100,000 in size (not for correlation) and for an unknown loss.
+    For the logistic and the exponential loss |ℓ'| and |ℓ''| are rounded up, by less than 2⁻⁵⁹ of
+    their size. Gradient descent with a constant step below 2/β never increases L. Raises
+    ``InvalidInput`` if, for these two, a score exceeds 100,000 in size, and for an unknown loss.
 
     >>> smoothness(AttentionDataset.build([[[1], [0]]], [1], [[2]], [1]), "correlation")
     1
@@ -78,6 +85,13 @@ def smoothness(dataset: AttentionDataset, loss: str) -> fmpq:
         reach = _diameter_squared(dataset, i) * _square(query)
         total += reach / 4 * (spread * M + spread * spread / 4 * N)
     return total / dataset.n
+
+
+def score_curvature(dataset: AttentionDataset, i: int) -> fmpq:
+    """R_i d_i² ‖z_i‖²/4, a Lipschitz constant of the gradient of f_i in W."""
+    scores = dataset.scores[i]
+    return (_diameter_squared(dataset, i) * _square(dataset.queries[i])
+            * (max(scores) - min(scores)) / 4)
 
 
 def lemma4_constant(dataset: AttentionDataset, loss: str) -> tuple[fmpq, fmpq]:
@@ -132,7 +146,7 @@ def _row_sum_norm(matrix: arb_mat) -> arb:
 
 
 def _check(dataset: AttentionDataset, loss: str) -> None:
-    check_loss(loss)
+    check_loss(loss, ALL_LOSSES)
     if not within_range(dataset, loss):
         raise InvalidInput("scores", max((s for row in dataset.scores for s in row), key=abs),
                            f"must lie within ±{MAX_SCORE:,} for the {loss} loss",
@@ -141,9 +155,10 @@ def _check(dataset: AttentionDataset, loss: str) -> None:
 
 def _bounds(loss: str, low: fmpq, high: fmpq) -> tuple[arb, arb]:
     """The largest |ℓ'| and |ℓ''| on [low, high], enclosed."""
+    exact = largest_slopes(loss, low, high)
+    if exact is not None:
+        return arb(exact[0]), arb(exact[1])
     steepest = slope(loss, low)
-    if loss == "correlation":
-        return steepest, arb(0)
     if loss == "exponential":
         return steepest, steepest
     # ℓ'' = σ(1 − σ) is even and falls away from 0.
@@ -155,8 +170,9 @@ def _bounds(loss: str, low: fmpq, high: fmpq) -> tuple[arb, arb]:
 
 def _rounded_bounds(loss: str, low: fmpq, high: fmpq) -> tuple[fmpq, fmpq]:
     """Rationals at least as large as `_bounds`, equal to them where those are rational."""
-    if loss == "correlation":
-        return fmpq(1), fmpq(0)
+    exact = largest_slopes(loss, low, high)
+    if exact is not None:
+        return exact
     with ctx.workprec(_PRECISION):
         M, N = (rational_above(bound) * (1 + _SLACK) for bound in _bounds(loss, low, high))
     if loss == "logistic" and low <= 0 <= high:

@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from conditions.certificates import Certificate
+from conditions.exact.numbers import MAX_CHARACTERS, characters, is_short
 
 
 class Status(enum.StrEnum):
@@ -90,7 +91,17 @@ class Verdict:
 def proved(condition: str, status: Status, certificate: Certificate, reason: str, *,
            evidence: Evidence | None = None, selection: tuple[int, ...] | None = None,
            loss: str | None = None, number: str = "") -> Verdict:
-    """A proved verdict; its evidence is the one of its certificate's kind unless given."""
+    """A proved verdict; its evidence is the one of its certificate's kind unless given.
+
+    Undecided where the certificate holds a number that checkers do not read, as nobody could check
+    it.
+    """
+    too_long = next((x for x in certificate.numbers() if not is_short(x)), None)
+    if too_long is not None:
+        return undecided(condition, f"a number of the certificate ({certificate.kind}) has "
+                         f"{characters(too_long):,} characters, and a checker reads at most "
+                         f"{MAX_CHARACTERS:,}; rescale or round the data", selection=selection,
+                         loss=loss, number="number too long")
     evidence = evidence or Evidence(certificate.evidence)
     return Verdict(condition, status, evidence, certificate, reason, selection, loss, number)
 

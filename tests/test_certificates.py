@@ -31,6 +31,7 @@ from conditions import (
     robust_support,
     selection_trap,
     simplex_support,
+    stalled_descent,
     unique_nuclear_optimum,
     verified_run,
 )
@@ -142,6 +143,8 @@ def of_limits():
         AttentionDataset.build([[[1, 0], [0, 0]]], [1], [[0, 0]], [1, 0]))
     yield basin(TWO, (0, 1), [[20, 0], [0, 0]], "plain", "1/91", "logistic")
     yield cone.decide(TWO, (0, 0), "normalized", "1/10", "logistic")
+    yield stalled_descent.decide(AttentionDataset.build(
+        [[[1, 0], [-4, 1], [-4, 0]]], [1], [[1, 0]], [1, 0]), "37/8192", "1/2048", "cubic")
     for start in ([[0, 0], [0, 0]], [[20, 0], [0, 0]]):
         yield verified_run.decide(TWO, start, "normalized", "1/10", "logistic")
 

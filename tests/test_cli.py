@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from verifier.cli import main
+from verifier.cli import COMMANDS, main
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples" / "data"
@@ -171,6 +172,40 @@ def test_a_terminal_without_greek_letters_shows_escapes():
                           env={"PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0, done.stderr
     assert b"\\u03b1 = 0,2" in done.stdout
+
+
+def test_help_lists_every_command_with_the_first_line_of_its_docstring(attsvm):
+    code, out, _ = attsvm("--help")
+    assert code == 0
+    listed = " ".join(out.partition("Commands:")[2].split())
+    assert listed == " ".join(f"{name} {line}" for name, line in COMMANDS.items())
+    for name, line in COMMANDS.items():
+        command = getattr(import_module(f"verifier.commands.{name}"), f"{name}_command")
+        assert command.__doc__.splitlines()[0] == line
+        code, out, _ = attsvm(name, "--help")
+        assert code == 0
+        assert f"attsvm {name} [OPTIONS]" in out
+    modules = {path.stem for path in (ROOT / "verifier" / "commands").glob("*.py")}
+    assert modules - set(COMMANDS) == {"__init__", "appendix", "options"}
+
+
+def test_a_misspelled_command_is_guessed(attsvm):
+    code, _, err = attsvm("chek", "c.json")
+    assert code == 2
+    assert "No such command 'chek'" in err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "c.json"]])
+def test_help_and_check_import_no_library_of_the_prover(attsvm, tmp_path, arguments):
+    attsvm("certify", PLANE, "--seconds", "0", "--json", tmp_path / "c.json")
+    script = ("import sys\nfrom verifier.cli import COMMANDS, main\ntry:\n    main()\n"
+              "except SystemExit as stop:\n    assert not stop.code\n"
+              "print(*sys.modules, file=sys.stderr)")
+    done = subprocess.run([sys.executable, "-c", script, *arguments], cwd=tmp_path, text=True,
+                          capture_output=True, check=True)
+    modules = set(done.stderr.split())
+    assert "verifier.cli" in modules
+    assert not modules & {"numpy", "flint", "scipy", "numba", "cvxpy", "matplotlib", "conditions"}
 
 
 def test_version(attsvm):

@@ -11,7 +11,7 @@ from acceptance import accepted
 from flint import fmpq
 
 from conditions import AttentionDataset, first_step_separates
-from conditions.gradient_at_zero import gradient_terms, margin_signs
+from conditions.gradient_at_zero import exact_pull, gradient_terms, margin_signs
 from conditions.losses import LOSSES
 from conditions.selection import features, optimal_selection
 from verifier.descent.gradient import gradient
@@ -88,3 +88,24 @@ def test_signs_agree_with_brute_force(loss):
         assert shown == expected
         seen |= set(shown)
     assert seen == {-1, 0, 1}
+
+
+def test_the_cubic_gradient_is_exact():
+    """−n∇L(0) = Σ 3f² M_f against brute force; its margins decide Assumption C."""
+    for data in oracle.integer_datasets(2, 3, 2, count=40, seed=9):
+        dataset = AttentionDataset.build(*data)
+        G = np.zeros((2, 2))
+        for tokens, label, query in zip(*data[:3], strict=True):
+            X, z = np.array(tokens, float), np.array(query, float)
+            gamma = label * X @ np.array(data[3], float)
+            G += 3 * gamma.mean()**2 * np.outer(X.T @ (gamma - gamma.mean()) / len(gamma), z)
+        exact = exact_pull(dataset, "cubic")
+        assert np.allclose([[float(x) for x in row] for row in exact.tolist()], G)
+        verdict = first_step_separates.decide(dataset, "cubic")
+        accepted(dataset, verdict)
+        phi = features(dataset, optimal_selection(dataset))
+        signs = [shown for shown, _ in margin_signs(phi, "cubic")]
+        assert signs == [(m > 0) - (m < 0) for m in phi.margins(exact)]
+        unique = all(sorted(s)[-1] > sorted(s)[-2] for s in dataset.scores)
+        assert verdict.holds == (unique and min(signs) > 0)
+    assert exact_pull(dataset, "logistic") is None

@@ -11,7 +11,17 @@ from acceptance import accepted
 from flint import arb, ctx, fmpq
 
 from conditions import AttentionDataset, InvalidInput, first_step_separates
-from conditions.losses import LOSSES, check_loss, is_zero, sign, weight
+from conditions.losses import (
+    ALL_LOSSES,
+    LOSSES,
+    check_loss,
+    decreasing,
+    exact_slope,
+    is_zero,
+    largest_slopes,
+    sign,
+    weight,
+)
 
 
 def terms(**given):
@@ -113,3 +123,37 @@ def test_the_checker_sees_the_same_signs():
     assert [str(verdict.status) for verdict in verdicts] == ["holds", "holds", "fails"]
     assert verdicts[0].certificate.precision == 256
     accepted(dataset, *verdicts)
+
+
+# The cubic loss ---------------------------------------------------------------------------------
+
+
+def test_the_cubic_loss_has_rational_slopes():
+    # 3·1 + 3·1 − 6 at 0 does not count; 3·4 − 4·3·1 = 0.
+    assert is_zero("cubic", terms(p1=1, m1=-1)) and is_zero("cubic", terms(o=5))
+    assert is_zero("cubic", terms(p2=1, m1=-4)) and not is_zero("cubic", terms(p1=1, m1=1, o=-2))
+    assert sign("cubic", terms(p2=1, p1="-7/2")) == (1, 64)
+    assert sign("cubic", terms(p2=1, p1="-9/2")) == (-1, 64)
+    assert sign("cubic", terms(o=3)) == (0, 64)
+    assert exact_slope("cubic", fmpq(-2, 3)) == fmpq(4, 3)
+    assert exact_slope("logistic", fmpq(0)) is None
+
+
+def test_bounds_of_the_slopes():
+    assert largest_slopes("correlation", fmpq(-3), fmpq(1)) == (1, 0)
+    assert largest_slopes("cubic", fmpq(-3), fmpq(1)) == (27, 18)
+    assert largest_slopes("cubic", fmpq(1), fmpq(2)) == (12, 12)
+    assert largest_slopes("exponential", fmpq(1), fmpq(2)) is None
+
+
+@pytest.mark.parametrize(("low", "high", "falls"), [
+    (1, 2, True), (-2, -1, True), (-1, 1, False), (0, 1, False), (-1, 0, False)])
+def test_where_the_cubic_loss_has_a_slope(low, high, falls):
+    assert decreasing("cubic", fmpq(low), fmpq(high)) is falls
+    assert all(decreasing(loss, fmpq(low), fmpq(high)) for loss in LOSSES)
+
+
+def test_the_cubic_loss_is_known_to_few():
+    assert check_loss("cubic", ALL_LOSSES) == "cubic"
+    with pytest.raises(InvalidInput, match="cubic"):
+        check_loss("cubic")

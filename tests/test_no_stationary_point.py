@@ -132,3 +132,15 @@ def test_plain_reasons_agree_with_brute_force(loss):
         names.add(verdict.number)
         accepted(dataset, verdict)
     assert {"S1", "S2a", "S2", "∇L ≡ 0"} <= names
+
+
+def test_the_cubic_loss_where_its_slope_vanishes():
+    centred = build([[[1], [-1]]], [1], [[1]], [1])
+    decided(centred, "cubic", Status.FAILS, "stationary_at_zero")
+    assert no_stationary_point.decide(centred, "correlation").holds
+    # f = 0 is reached, though not at W = 0.
+    assert no_stationary_point.decide(build([[[1], [-2]]], [1], [[1]], [1]), "cubic").undecided
+    # A flat sample does not matter.
+    decided(build([[[1], [2]], [[0], [0]]], [1, 1], [[1], [1]], [1]), "cubic", Status.HOLDS,
+            "separable_queries")
+    decided(build([[[1], [2]]], [1], [[1]], [1]), "cubic", Status.HOLDS, "injective_features")

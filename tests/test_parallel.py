@@ -160,6 +160,27 @@ if __name__ == "__main__":
 """
 
 
+COMMAND = """
+import trial_functions
+from verifier.experiments.parallel import run_trials
+from verifier.cli import main
+
+if __name__ == "__main__":
+    print(*run_trials(trial_functions.modules, [(0,), (1,)], jobs=2)[1]["modules"], sep="\\n")
+"""
+
+
+def test_workers_of_a_command_do_not_import_the_commands(tmp_path):
+    """A spawned process imports the main module again, and that is the script ``attsvm``."""
+    script = tmp_path / "attsvm"
+    script.write_text(COMMAND)
+    found = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True,
+                           text=True, check=True, env={**os.environ, "PYTHONPATH": str(TESTS)})
+    modules = set(found.stdout.split())
+    assert "verifier.cli" in modules
+    assert not {name for name in modules if name.startswith(("verifier.commands", "matplotlib"))}
+
+
 @pytest.mark.slow
 def test_after_a_kill_no_process_is_left_and_the_sweep_continues(tmp_path):
     psutil = pytest.importorskip("psutil")

@@ -39,6 +39,11 @@ def case(data=TWO, **given):
     return chosen if chosen.step is not None else chosen.with_step(longest_lemma4_step(chosen))
 
 
+CENTRED = AttentionDataset.build([[[1], [-1]]], [1], [[1]], [1])
+STALLED = case(AttentionDataset.build([[[1, 0], [-4, 1], [-4, 0]]], [1], [[1, 0]], [1, 0]),
+               loss="cubic", first_step="37/8192", step="1/2048")
+
+
 def random_cases(count, seed, T=3):
     rng = np.random.default_rng(seed)
     for _ in range(count):
@@ -62,7 +67,7 @@ def test_every_condition_of_a_case_is_reached_by_a_predicate():
         verdict.condition
         for found in (case(start=[[20, 0], [0, 0]], rank=1, token_sets=((0, 1), (0,)), lam=2),
                       case(line, start=[[40, 0], [0, 0]]), case(line, first_step=1000),
-                      case(CROSSED, loss="correlation"))
+                      case(CROSSED, loss="correlation"), STALLED)
         for atom in p.PREDICATES.values() for verdict in atom.evaluate(found).verdicts}
     assert reached == set(CONDITIONS) - others
 
@@ -80,8 +85,10 @@ def test_each_is_an_attribute_of_its_name_with_a_statement():
     case(OPPOSED, loss="correlation"), case(ORTHONORMAL, rank=1, loss="exponential", lam="7/4",
                                       seconds=0.3),
     case(rule="normalized", step="1/10"), case(rule="flow", start=[[40, 0], [3, 0]]),
-    case(CROSSED, loss="correlation"), Case(TWO),
-], ids=range(9))
+    case(CROSSED, loss="correlation"), Case(TWO), STALLED, case(TWO, loss="cubic"),
+    case(TWO, loss="cubic", rule="normalized", step="1/10"), case(CENTRED, loss="cubic"),
+    case(TWO, loss="cubic", rule="flow", start=[[40, 0], [3, 0]]),
+], ids=range(14))
 def test_every_predicate_comes_to_something_that_the_checker_accepts(found):
     for name, atom in p.PREDICATES.items():
         outcome = atom.evaluate(found)
@@ -90,6 +97,35 @@ def test_every_predicate_comes_to_something_that_the_checker_accepts(found):
             accepted(found.dataset, *outcome.verdicts)
         if atom.predicate.cost is Cost.ARITHMETIC:
             assert outcome.verdicts == ()
+
+
+def test_of_the_cubic_loss_only_what_is_shown_is_said():
+    """Conditions about losses with ℓ' < 0 are undecided, and say why."""
+    for name in ("basin", "basin_cone", "low_norm_limit", "selection_trap", "large_first_step"):
+        outcome = p.PREDICATES[name].evaluate(STALLED)
+        assert outcome.undecided and "ℓ' < 0" in outcome.reasons[0]
+    assert p.decreasing_loss.evaluate(STALLED).fails
+    assert p.decreasing_loss.evaluate(case(loss="cubic")).fails  # the score 0
+    positive = AttentionDataset.build([[[1], [2]]], [1], [[1]], [1])
+    assert p.decreasing_loss.evaluate(case(positive, loss="cubic")).holds
+    assert p.no_stationary_point.evaluate(case(positive, loss="cubic")).holds
+    assert p.norm_diverges.evaluate(case(positive, loss="cubic")).holds
+    assert p.no_stationary_point.evaluate(STALLED).undecided
+    # β = 4/4 · (2·3 + 4·6/4) = 12.
+    assert p.step_below_smoothness.evaluate(case(CENTRED, loss="cubic", step="1/7")).holds
+    assert p.step_below_smoothness.evaluate(case(CENTRED, loss="cubic", step="1/6")).fails
+
+
+def test_a_stalled_descent_has_a_limit_that_is_not_opt():
+    for predicate in (p.limit_is_opt, p.norm_diverges):
+        outcome = predicate.evaluate(STALLED)
+        assert outcome.fails
+        assert [v.condition for v in outcome.verdicts] == ["stalled_descent"]
+    assert p.first_step_sufficient.evaluate(STALLED).holds
+    # Where it ends is not known exactly, so it may be the direction of another selection.
+    assert p.limit_is(1).evaluate(STALLED).undecided
+    assert p.limit_is_locally_optimal.evaluate(STALLED).undecided
+    assert p.limit_is_opt.evaluate(case(CENTRED, loss="cubic")).fails
 
 
 def test_what_needs_a_choice_that_is_missing_is_undecided_and_says_so():

@@ -132,7 +132,7 @@ def test_theorems_that_are_proved_here_are_never_refuted():
                 *oracle.integer_datasets(1, 3, 2, entries, count=7, seed=6)]
     for k, data in enumerate(datasets):
         dataset = AttentionDataset.build(*data)
-        found = Case(dataset, loss=("logistic", "correlation")[k % 2], rank=1, seconds=1)
+        found = Case(dataset, loss=("logistic", "correlation", "cubic")[k % 3], rank=1, seconds=1)
         found = found.with_step(longest_lemma4_step(found))
         for alpha in itertools.islice(itertools.product(range(2), repeat=dataset.n), 2):
             for claim in proved:

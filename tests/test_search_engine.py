@@ -90,6 +90,21 @@ def test_a_hypothesis_is_needed():
     assert "Dropped: full_rank" in made.explanation
 
 
+@pytest.mark.parametrize("name", ["thm3_repaired", "thm4_repaired", "thm8_repaired"])
+def test_a_negative_slope_of_the_loss_is_needed(name):
+    shrunk, made, entries = found(find(name), "decreasing_loss")
+    assert size_of(shrunk) == Size(1, 2, 1) and entries == 1
+    assert shrunk.found.case.loss == "cubic" and "ℓ(u) = −u³" in made.explanation
+
+
+@pytest.mark.slow
+def test_theorem_6_needs_a_negative_slope_of_the_loss():
+    shrunk, made, _ = found(find("thm6_repaired"), "decreasing_loss")
+    assert size_of(shrunk) in (Size(1, 3, 2), Size(1, 3, 3))
+    (verdict,) = shrunk.found.conclusion.verdicts
+    assert verdict.condition == "stalled_descent" and "it misses" in made.explanation
+
+
 @pytest.mark.parametrize("name", ["thm4_repaired", "thm6_repaired", "lemma1", "lemma4",
                                   "thm3_repaired", "assumption_d_unique", "rank_m_feasible"])
 def test_theorems_survive(name):
@@ -101,6 +116,37 @@ def test_theorems_survive(name):
     assert stages and all(stage["datasets"] > 0 for stage in stages)
     complete = [stage for stage in stages if stage["exhaustive"]]
     assert all(stage["drawn"] == stage["places"] for stage in complete)
+
+
+def test_lemma_6_survives_all_of_its_lattices_and_needs_its_hypotheses():
+    """Small lists are gone through completely, with several λ for each dataset."""
+    result = search(Problem.of(find("lemma6")), seconds=10, seed=0)
+    assert result.found is None
+    stages = {s["name"]: s for s in result.coverage.to_json()["stages"]}
+    for T in (3, 4):
+        stage = stages[f"(1, {T}, {T}) tokens e₁..e_{T}, head in 0..3"]
+        assert stage["exhaustive"] and stage["examined"] == stage["places"] and not stage[
+            "undecided"]
+    for dropped, size in (("lambda", Size(1, 2, 2)), ("orthonormal_tokens", None)):
+        shrunk, made, _ = found(find("lemma6"), dropped)
+        assert size is None or size_of(shrunk) == size
+        assert "λ = " in made.explanation
+
+
+def test_theorem_7_needs_local_optimality():
+    shrunk, made, entries = found(find("thm7"), "local_optimal")
+    assert size_of(shrunk) == Size(1, 2, 1) and entries == 1
+    assert shrunk.found.case.selection != shrunk.found.case.opt
+    assert {v.condition for v in shrunk.found.conclusion.verdicts} == {
+        "nonnegative_features", "feasibility"}
+    assert "every W(0)" in made.explanation
+
+
+def test_a_claim_about_almost_all_datasets_has_exceptions():
+    _, made, _ = found(find("thm1"))
+    assert "this one is an exception" in made.explanation
+    entry, *_ = necessity([find("thm1")], seconds=2)
+    assert entry.text.startswith("exception, ")
 
 
 def test_what_cannot_be_searched_is_refused():

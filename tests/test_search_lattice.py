@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from verifier.search.batch import Batch, Size
-from verifier.search.lattice import Grid, grids, random_floats, random_rationals, sizes
+from verifier.search.lattice import (
+    Grid,
+    OrthonormalGrid,
+    grids,
+    orthonormal_grids,
+    random_floats,
+    random_rationals,
+    sizes,
+)
 
 
 def key(tokens, queries, head, labels):
@@ -68,6 +77,31 @@ def test_lists_and_draws_are_in_canonical_form(grid):
         digits = (batch.tokens[:, :, 1:] + grid.bound) @ (2 * grid.bound + 1) ** np.arange(
             grid.size.d - 1, -1, -1)
         assert (np.diff(digits, axis=2) >= 0).all()
+
+
+def test_lifted_lattices_are_moved_along_the_first_axis():
+    grid = Grid(Size(1, 3, 2), 2, 0)
+    places = np.arange(grid.count)
+    plain, lifted = grid.at(places), replace(grid, lifted=True).at(places)
+    assert len(lifted) == 2 * len(plain) and "moved by 1..2" in str(replace(grid, lifted=True))
+    for k in (1, 2):
+        part = lifted.take(np.arange((k - 1) * len(plain), k * len(plain)))
+        assert (part.tokens - plain.tokens == [k, 0]).all()
+        assert (part.queries == plain.queries).all() and (part.head == plain.head).all()
+        assert (part.gaps == plain.gaps).all()
+
+
+def test_orthonormal_samples_are_listed_once():
+    grid = OrthonormalGrid(Size(1, 3, 3), 4)
+    chunks = list(grid.listed(np.random.default_rng(0), 1000))
+    assert sum(covered for covered, _ in chunks) == grid.count == 15
+    heads = [tuple(row) for _, batch in chunks for row in batch.head]
+    assert set(heads) == {(a, b, 0) for a in range(5) for b in range(a + 1)}
+    (_, batch), = list(grid.listed(np.random.default_rng(0), 14))[:1]
+    assert len(batch) == 1 and (np.diff(batch.head) <= 0).all() and batch.head[0, 2] == 0
+    assert all((b.tokens == np.eye(3)).all() and (b.labels == 1).all() for _, b in chunks)
+    bounds = [g.bound for g in orthonormal_grids() if g.size == Size(1, 4, 4)]
+    assert bounds == sorted(set(bounds)) and bounds[0] == 1 and bounds[-1] == 32
 
 
 def test_large_lattices_are_drawn_and_small_ones_listed():

@@ -17,7 +17,7 @@ from conditions import (
     nonnegative_features,
     unique_optimum,
 )
-from conditions.losses import LOSSES
+from conditions.losses import ALL_LOSSES, LOSSES
 from conditions.selection import optimal_selection
 from verifier.descent import gradient
 from verifier.search import screens
@@ -60,7 +60,7 @@ def test_screens_of_hypotheses(grid):
     assert all(len(values) == 2 for values in seen.values()), seen
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ALL_LOSSES)
 def test_first_steps(loss):
     batch = drawn(GRIDS[1])
     shown = screens.first_step_separates(loss)(batch)
@@ -77,6 +77,30 @@ def test_fields_are_gradients(loss):
     for k in range(5):
         exact = -2 * gradient(batch.dataset(k), W, loss).value
         assert np.allclose(pulls[k].reshape(2, 2), exact, atol=1e-12)
+
+
+def test_the_cubic_field_weighs_by_the_square_of_the_score():
+    batch = random_floats(Size(2, 3, 2), np.random.default_rng(6), 5)
+    W = np.random.default_rng(7).standard_normal((5, 4))
+    scores = Field(batch, "correlation")
+    # With queries of one sample set to 0 the other one is left alone.
+    for i in range(2):
+        queries = batch.queries.copy()
+        queries[:, 1 - i] = 0
+        alone = Batch(batch.tokens, queries, batch.head, batch.labels)
+        logits = scores.logits(W)[:, i]
+        weights = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        f = (weights * batch.scores[:, i]).sum(axis=1)
+        pull = Field(alone, "correlation").pull(W)
+        assert np.allclose(Field(alone, "cubic").pull(W), 3 * f[:, None]**2 * pull, atol=1e-12)
+
+
+def test_what_may_stall():
+    crossing = one([[[1, 0], [-4, 1], [-4, 0]]], [[1, 0]], [1, 0])
+    assert screens.may_stall(crossing).all()
+    for other in (one([[[1, 0], [0, 1], [2, 0]]], [[1, 0]], [1, 0]), CROSSED,
+                  one([[[1, 0], [-4, 1]]], [[1, 0]], [1, 0])):
+        assert not screens.may_stall(other).any()
 
 
 def one(tokens, queries, head) -> Batch:

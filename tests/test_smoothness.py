@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from conditions import AttentionDataset, InvalidInput
 from conditions.losses import LOSSES
-from conditions.smoothness import lemma4_constant, smoothness, spectral_norm
+from conditions.smoothness import lemma4_constant, score_curvature, smoothness, spectral_norm
 from verifier.descent import descend, gradient
 
 SHAPES = [(1, 2, 1), (1, 3, 2), (2, 3, 2), (3, 2, 2)]
@@ -188,3 +188,24 @@ def test_refusals():
         with pytest.raises(InvalidInput, match="loss"):
             function(far, "hinge")
     assert smoothness(far, "correlation") == 50_000
+
+
+def test_the_cubic_loss():
+    # ‖z‖² d²/4 = 1, R = 2, M = 3, N = 6: 2·3 + 4·6/4.
+    centred = AttentionDataset.build([[[1], [-1]]], [1], [[1]], [1])
+    assert smoothness(centred, "cubic") == 12
+    assert score_curvature(centred, 0) == 2
+    # L = −f³ with f = tanh(w): |L''| = |6 f f'² + 3 f² f''|.
+    w = np.linspace(-4, 4, 4001)
+    f, slope = np.tanh(w), 1 / np.cosh(w)**2
+    assert np.abs(6 * f * slope**2 - 6 * f**3 * slope).max() < 12
+    lower, upper = lemma4_constant(centred, "cubic")
+    assert lower <= upper and upper >= 4 * 12
+
+
+def test_the_score_turns_no_faster_than_its_curvature():
+    for seed in range(6):
+        data = gaussian(1, 3, 2, seed)
+        largest = max(hessian_norm(data, W, "correlation")
+                      for W in np.random.default_rng(seed).standard_normal((60, 2, 2)))
+        assert 0 < largest < fraction(score_curvature(data, 0))

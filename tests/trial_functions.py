@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -26,6 +27,10 @@ def slow(coordinate):
 def threads(coordinate):
     counts = [pool["num_threads"] for pool in threadpool_info()]
     return {"most": max(counts), "pid": os.getpid()}
+
+
+def modules(coordinate):
+    return {"modules": sorted(sys.modules)}
 
 
 def kill_if_seven(coordinate):

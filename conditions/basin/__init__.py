@@ -41,7 +41,7 @@ from conditions.basin.residual_suggestion import (
     residual_floats,
     suggest_ball,
 )
-from conditions.basin.suggestion import FloatProblem, float_problem
+from conditions.basin.suggestion import OUT_OF_RANGE, FloatProblem, float_problem
 from conditions.certificates import BasinIsotropic, BasinResidual
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.errors import InvalidInput
@@ -96,6 +96,8 @@ def decide(dataset: AttentionDataset, selection: Selection, W: Any, rule: str, s
     if not scores_in_range(dataset, loss):
         return _open(question, f"scores beyond ±{MAX_SCORE:,} put |ℓ'| out of the range that is "
                      "enclosed")
+    if not problem.in_range:
+        return _open(question, OUT_OF_RANGE)
     cone, ratio, binding = _by_cone(question, problem)
     residual, other_ratio, other_binding = (None, np.inf, "") if cone else _by_residual(question)
     certificate = cone or residual

@@ -32,7 +32,7 @@ from conditions.basin.enclosure import (
     support_rivals,
 )
 from conditions.basin.isotropic import cone_bound, cone_floats, slope_range
-from conditions.basin.suggestion import FloatProblem, float_problem
+from conditions.basin.suggestion import OUT_OF_RANGE, FloatProblem, float_problem
 from conditions.certificates import BasinCone
 from conditions.dataset import AttentionDataset, FloatArray
 from conditions.exact.numbers import round_dyadic, to_float
@@ -81,6 +81,8 @@ def decide(dataset: AttentionDataset, selection: Selection, rule: str, step: Any
                      "high as the selected token")
     if not scores_in_range(dataset, loss):
         return open_("scores put |ℓ'| out of the range that is enclosed")
+    if not problem.in_range:
+        return open_(OUT_OF_RANGE)
     certificate = _certificate(problem, loss, rule, eta)
     if certificate is None:
         return open_("no cone was found by floats and confirmed by balls")

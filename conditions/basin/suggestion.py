@@ -19,6 +19,12 @@ from conditions.separation.frobenius import Infeasible, Solution, solve
 BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 IntArray = np.ndarray[tuple[int, ...], np.dtype[np.intp]]
 
+_LEAST = 2.0**-300
+
+OUT_OF_RANGE = ("W^mm, its rows or the score gaps are out of the range of floats, which must "
+                "suggest the basin; rescale the data")
+"""Why nothing is tried where `FloatProblem.in_range` is false."""
+
 
 @dataclass(frozen=True)
 class FloatWeights:
@@ -40,6 +46,17 @@ class FloatProblem:
     def phi(self) -> Features:
         """The features of the selection."""
         return self.solution.features
+
+    @cached_property
+    def in_range(self) -> bool:
+        """Whether floats hold W^mm, its rows and the score gaps; if not, they suggest nothing."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.concatenate([self.multipliers, self.sizes**2, [self.norm_squared]])
+        gaps = [gap for gap, exact in zip(self.gaps, score_gaps(self.phi), strict=True) if exact]
+        values = np.concatenate([squares, np.abs(gaps), np.abs(self.selected_scores)])
+        least = min(squares.min(), np.abs(gaps).min(initial=1.0))
+        # Far from the ends of the range, so that products and quotients stay inside it.
+        return bool(np.all(np.isfinite(values)) and least > _LEAST and values.max() < 1 / _LEAST)
 
     @cached_property
     def positions(self) -> IntArray:

@@ -22,6 +22,7 @@ from conditions.certificates.global_limits import (
     NegativeProduct,
     NonnegativeProducts,
     SelectionTrap,
+    StalledDescent,
     ZeroFeature,
 )
 from conditions.certificates.heads import SimplexMaximizer, SimplexTie, TopScoreGap
@@ -148,6 +149,7 @@ __all__ = [
     "SimplexMaximizer",
     "SimplexTie",
     "SparseVector",
+    "StalledDescent",
     "StationaryAtZero",
     "TiedLogits",
     "TooManyRows",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
@@ -28,6 +28,16 @@ def _encode(value: Any) -> Any:
     if isinstance(value, Json):
         return value.to_json()
     return value
+
+
+def _numbers(value: tuple[Any, ...]) -> Iterator[fmpq]:
+    for item in value:
+        if isinstance(item, fmpq):
+            yield item
+        elif isinstance(item, tuple):
+            yield from _numbers(item)
+        elif isinstance(item, Json):
+            yield from item.numbers()
 
 
 def _number(value: Any) -> fmpq:
@@ -69,6 +79,10 @@ class Json:
     def from_json(cls, data: dict[str, Any]) -> Any:
         """The part that *data* spells."""
         return cls._decode(data)
+
+    def numbers(self) -> Iterator[fmpq]:
+        """Its rational numbers, those of its parts included."""
+        return _numbers(tuple(getattr(self, f.name) for f in fields(self)))  # type: ignore[arg-type]
 
     def _fields(self) -> dict[str, Any]:
         return {f.name: _encode(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from conditions.certificates.base import Certificate, Matrix, Row, Rows
+from conditions.certificates.base import Certificate, Matrix, Row, Rows, SparseVector
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,25 @@ class LargeFirstStep(Certificate):
     step: fmpq
     beta: fmpq
     separator: Matrix
+    precision: int
+
+
+@dataclass(frozen=True)
+class StalledDescent(Certificate):
+    """W(1) = −η₀∇L(0) just before a zero of the score, which later steps do not pass.
+
+    All W(k) stay within ``radius`` of W(1), where ‖∇f‖_F lies between the two slopes; ``solution``
+    are the multipliers of W^mm_opt, whose line does not meet that ball.
+    """
+
+    kind = "stalled_descent"
+    evidence = "enclosed"
+    first_step: fmpq
+    step: fmpq
+    radius: fmpq
+    least_slope: fmpq
+    largest_slope: fmpq
+    solution: SparseVector
     precision: int
 
 

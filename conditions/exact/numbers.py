@@ -15,6 +15,8 @@ from flint import fmpq, fmpz
 from conditions.errors import InvalidInput
 
 MAX_CHARACTERS = 100_000
+"""Of the longest number that a checker reads (docs/certificates.md), as it is written there."""
+
 MAX_EXPONENT = 20_000
 
 _RATIONAL = re.compile(r"[+-]?[0-9]+(/[0-9]+)?")
@@ -32,8 +34,8 @@ def rational(value: Any, name: str = "value") -> fmpq:
     ``Fraction``, ``Decimal``, flint numbers, sympy rationals and floats, and the strings
     ``"p/q"``, a decimal (taken as the decimal it spells) or a hexadecimal float.
 
-    Raises ``InvalidInput`` naming *name* for anything else, for NaN and infinities, for more
-    than 100,000 characters and for exponents beyond ±20,000.
+    Raises ``InvalidInput`` naming *name* for anything else, for NaN and infinities, for texts of
+    more than 100,000 characters, as they stand or as "p/q", and for exponents beyond ±20,000.
 
     >>> rational("0.1"), rational(0.5), rational("-3/6")
     (1/10, 1/2, -1/2)
@@ -48,11 +50,11 @@ def rational(value: Any, name: str = "value") -> fmpq:
     if isinstance(value, float | np.floating):
         return _from_float(float(value), name, exact=not isinstance(value, np.longdouble))
     if isinstance(value, str):
-        return _from_string(value, name)
+        return short(_from_string(value, name), name)
     if isinstance(value, Fraction):
         return fmpq(value.numerator, value.denominator)
     if isinstance(value, Decimal):
-        return _from_string(str(value), name)
+        return short(_from_string(str(value), name), name)
     if isinstance(value, numbers.Rational):
         return fmpq(int(value.numerator), int(value.denominator))
     return _from_sympy(value, name)
@@ -147,6 +149,34 @@ def number_to_json(value: fmpq) -> int | str:
     if dyadic and abs(p) < 1 << 53 and q.bit_length() <= 1000:
         return (p / q).hex()
     return str(value)
+
+
+def characters(value: fmpq) -> int:
+    """How many characters `number_to_json` takes.
+
+    >>> characters(fmpq(-7)), characters(fmpq(10, 3))
+    (2, 4)
+    """
+    return len(str(number_to_json(value)))
+
+
+def is_short(value: fmpq) -> bool:
+    """Whether a checker reads *value*, which is no longer than `MAX_CHARACTERS` as it is written.
+
+    >>> is_short(fmpq(1, fmpz(10)**50_000)), is_short(fmpq(fmpz(3)**105_000, fmpz(10)**50_000))
+    (True, False)
+    """
+    # Numerators and denominators below 2^166,000 have fewer than 49,980 digits each.
+    return value.height_bits() < 166_000 or characters(value) <= MAX_CHARACTERS
+
+
+def short(value: fmpq, name: str) -> fmpq:
+    """*value*, if a certificate may hold it. Raises ``InvalidInput`` naming *name*."""
+    if not is_short(value):
+        raise InvalidInput(name, f"a number of {characters(value):,} characters as p/q",
+                           f"must have at most {MAX_CHARACTERS:,}, which a checker reads",
+                           "round or rescale it")
+    return value
 
 
 def round_dyadic(value: fmpq, bits: int) -> fmpq:

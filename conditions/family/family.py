@@ -28,10 +28,10 @@ class Part:
         """The vectors times the square of the denominator, which is positive except at poles."""
         return tuple(tuple(a * self.denominator for a in vector) for vector in self.vectors)
 
-    def at(self, theta: fmpq) -> list[list[fmpq]]:
+    def at(self, theta: fmpq) -> list[tuple[fmpq, ...]]:
         """The vectors at θ."""
         below = self.denominator(theta)
-        return [[a(theta) / below for a in vector] for vector in self.vectors]
+        return [tuple(a(theta) / below for a in vector) for vector in self.vectors]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +79,11 @@ class Family:
     def at(self, theta: fmpq) -> AttentionDataset:
         """The dataset at θ. Raises ``ZeroDivisionError`` at a pole."""
         tokens = self.tokens.at(theta)
-        return AttentionDataset.build(
-            [tokens[s:s + T] for s, T in zip(self.starts(), self.lengths, strict=True)],
-            self.labels, self.queries.at(theta), self.head.at(theta)[0])
+        # Not by a constructor: values may be longer than entries of a file, no file holds them.
+        return AttentionDataset(
+            tuple(tuple(tokens[s:s + T]) for s, T in zip(self.starts(), self.lengths,
+                                                         strict=True)),
+            self.labels, tuple(self.queries.at(theta)), self.head.at(theta)[0])
 
     def delta(self, i: int, a: int, t: int) -> Polys:
         """x_ia − x_it, times a square."""

@@ -20,11 +20,13 @@ def random_starts(space: RowSpace, count: int, seed: int) -> FloatArray:
     F = space.float_logits
     rng = np.random.default_rng(seed)
     _, singular, right = np.linalg.svd(F.reshape(-1, space.rank), full_matrices=False)
-    root = right.T / np.maximum(singular, singular.max() * 1e-9)
-    y = np.asarray(rng.standard_normal((count, space.rank)) @ root.T)
-    sizes = _logit_size(space, y)
-    radii = np.exp(rng.uniform(np.log(_SMALLEST), np.log(_LARGEST), count))
-    y *= (radii / np.maximum(sizes, 1e-300))[:, None]
+    # Logits out of the range of floats give starts that lead nowhere.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        root = right.T / np.maximum(singular, singular.max() * 1e-9)
+        y = np.asarray(rng.standard_normal((count, space.rank)) @ root.T)
+        sizes = _logit_size(space, y)
+        radii = np.exp(rng.uniform(np.log(_SMALLEST), np.log(_LARGEST), count))
+        y *= (radii / np.maximum(sizes, 1e-300))[:, None]
     y[0] = 0.0
     return y
 

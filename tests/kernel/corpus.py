@@ -21,6 +21,7 @@ from .builders import (
     verdict,
 )
 from .cases import CASES
+from .cubic_builders import CUBIC_INVALID
 from .family_builders import FAMILIES, FAMILY_INVALID
 from .head_builders import HEAD_INVALID
 from .limit_builders import DEGENERATE
@@ -45,6 +46,7 @@ INVALID = {
     **RUN_INVALID,
     **HEAD_INVALID,
     **RAY_INVALID,
+    **CUBIC_INVALID,
     **FAMILY_INVALID,
     ("duplicate_key", "two-matrices"): json.dumps(CASES["separator"].document()).replace(
         '"W": ', '"W": [], "W": '),

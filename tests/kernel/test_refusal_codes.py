@@ -6,6 +6,8 @@ from verifier.kernel import Code, check_text
 from verifier.kernel.refusals import shown
 
 from .corpus import INVALID
+from .test_cubic_mutations import OTHER_DATA as CUBIC_OTHER_DATA
+from .test_cubic_mutations import TARGETED as CUBIC_TARGETED
 from .test_family_mutations import FAMILY_TARGETED
 from .test_general_mutations import GENERAL_OTHER_DATA, GENERAL_TARGETED
 from .test_head_mutations import HEAD_OTHER_DATA, HEAD_TARGETED
@@ -30,7 +32,7 @@ def test_every_code_has_a_mutation():
                                      *LIMIT_OTHER_DATA, *NUCLEAR_TARGETED, *NUCLEAR_OTHER_DATA,
                                      *RUN_TARGETED, *RUN_OTHER_DATA, *RAY_TARGETED,
                                      *RAY_OTHER_DATA, *ROBUST_TARGETED, *ROBUST_OTHER_DATA,
-                                     *FAMILY_TARGETED)}
+                                     *FAMILY_TARGETED, *CUBIC_TARGETED, *CUBIC_OTHER_DATA)}
     # These two need more than one changed value, and have tests of their own.
     assert {code.name for code in Code} - mutated == {"DUPLICATE_KEY", "REPEATED_VERDICT"}
 

@@ -13,7 +13,7 @@ from conditions.dataset import AttentionDataset
 from conditions.errors import InvalidInput
 from conditions.exact.numbers import rational
 from conditions.excess_loss import RULES, exact_matrix
-from conditions.losses import check_loss
+from conditions.losses import ALL_LOSSES, check_loss
 from conditions.selection import Selection, check_selection, optimal_selection
 from conditions.separation.token_sets import check_sets
 
@@ -48,7 +48,8 @@ class Case:
     def __post_init__(self) -> None:
         selection = self.selection or optimal_selection(self.dataset)
         checked: dict[str, Any] = {
-            "selection": check_selection(self.dataset, selection), "loss": check_loss(self.loss),
+            "selection": check_selection(self.dataset, selection),
+            "loss": check_loss(self.loss, ALL_LOSSES),
             "start": _start(self.start, self.dataset.d), "rank": _rank(self.rank, self.dataset.d)}
         if self.rule not in RULES:
             raise InvalidInput("rule", self.rule, f"must be one of {', '.join(RULES)}",

@@ -19,9 +19,11 @@ from conditions import (
     low_norm_limit,
     no_stationary_point,
     nonnegative_features,
+    stalled_descent,
     verified_run,
 )
 from conditions.certificates import ExactKKT, InvariantRay
+from conditions.losses import CUBIC
 from conditions.selection import Selection
 from conditions.stationary import vanishing_gradient
 from conditions.verdict import Status, Verdict
@@ -43,7 +45,7 @@ class Limit:
     ``selection``: σ where W(k)/‖W(k)‖ → W^mm_σ/‖W^mm_σ‖; None for other limits. For these
     ``excludes(α)`` gives the verdicts that show, with the proof, that W^mm_α has another
     direction, or None where that is not shown. ``diverges``: whether ‖W(k)‖ → ∞.
-    ``locally_optimal``: whether the direction is that of a locally optimal selection.
+    ``locally_optimal``: whether the direction is that of a locally optimal selection, if known.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -51,7 +53,7 @@ class Limit:
     selection: Selection | None = None
     excludes: Callable[[Selection], tuple[Verdict, ...] | None] = lambda alpha: None
     diverges: bool = True
-    locally_optimal: bool = True
+    locally_optimal: bool | None = True
 
     def outcome(self, holds: bool, *more: Verdict | Fact) -> Outcome:
         """An outcome that this limit proves together with *more*."""
@@ -74,8 +76,8 @@ def stays(case: Case) -> Answer:
     everywhere = verdict.certificate is not None and verdict.certificate.kind == "all_flat"
     if not (everywhere or case.starts_at_zero):
         return "the start is not seen to be stationary"
-    fact = Fact("stays", "W(0) is stationary, so W(k) = W(0) for all k: there is no W^mm that "
-                "W(k)/‖W(k)‖ approaches unless W(0) points there")
+    fact = Fact("stays", "W(0) is stationary, so W(k) = W(0) for all k"
+                + (" and W(k)/‖W(k)‖ is 0/0" if case.starts_at_zero else ""))
     return Limit((verdict,), (fact,), excludes=lambda _: () if case.starts_at_zero else None,
                  diverges=False, locally_optimal=False)
 
@@ -158,15 +160,30 @@ def from_start(case: Case) -> Answer:
     return Limit((verdict,), (), verdict.selection) if verdict.holds else _open(verdict)
 
 
+def stalls(case: Case) -> Answer:
+    """A first step from 0 ends just before the zero of ℓ' of the cubic loss."""
+    if (case.rule != "plain" or case.step is None or case.opening_step is None
+            or not case.starts_at_zero):
+        return "a first step that stalls is one of plain descent from W(0) = 0"
+    verdict = stalled_descent.decide(case.dataset, case.opening_step, case.step, case.loss)
+    if not verdict.holds:
+        return _open(verdict)
+    return Limit((verdict,), excludes=lambda alpha: () if alpha == case.opt else None,
+                 diverges=False, locally_optimal=None)
+
+
 PROVERS: tuple[Prover, ...] = (stays, nonnegative, low_norm, first_step, on_ray, from_start)
-"""Tried in this order, cheap ones first."""
+"""Tried in this order, cheap ones first, for losses with ℓ' < 0."""
+
+CUBIC_PROVERS: tuple[Prover, ...] = (stays, stalls)
+"""The same for the cubic loss."""
 
 
 @lru_cache(maxsize=64)
 def limit(case: Case) -> Limit | tuple[str, ...]:
     """The first limit that is proved, or why none is. Cached: claims share the work."""
     reasons = []
-    for prover in PROVERS:
+    for prover in CUBIC_PROVERS if case.loss == CUBIC else PROVERS:
         answer = prover(case)
         if isinstance(answer, Limit):
             return answer
@@ -197,8 +214,11 @@ def limit_is(case: Case, alpha: Selection) -> Outcome:
 def limit_is_locally_optimal(case: Case, _: Selection) -> Outcome:
     """Whether W(k)/‖W(k)‖ has the direction of W^mm_α of a locally optimal α as its limit."""
     found = limit(case)
-    return (found.outcome(found.locally_optimal) if isinstance(found, Limit)
-            else undecided(*found))
+    if not isinstance(found, Limit):
+        return undecided(*found)
+    if found.locally_optimal is None:
+        return undecided("descent stays bounded; its limit is not known")
+    return found.outcome(found.locally_optimal)
 
 
 def norm_diverges(case: Case, _: Selection) -> Outcome:

@@ -9,6 +9,7 @@ import numpy as np
 from conditions import predicted_direction
 from conditions.dataset import FloatArray
 from conditions.exact.numbers import to_float
+from conditions.losses import LOSSES
 from conditions.separation.frobenius import Infeasible, solve
 from verifier import multi_token
 from verifier.claims.assessment import Assessment, Finding
@@ -53,6 +54,8 @@ def _run(case: Case, iterations: int) -> Run | str:
         return "gradient flow is not run"
     if case.step is None or not case.constant_step:
         return "a run needs one constant step"
+    if case.loss not in LOSSES:
+        return f"descent is not run with the {case.loss} loss"
     start = np.array([[to_float(x) for x in row] for row in case.start])
     return descend(case.dataset, rule=case.rule, step=to_float(case.step), loss=case.loss,
                    iterations=iterations, start=start)

@@ -37,12 +37,13 @@ import conditions.selection_trap
 import conditions.support_indices
 import conditions.unique_nuclear_optimum
 import conditions.unique_optimum
+from conditions.losses import LOSSES
 from conditions.selection import Selection
 from conditions.verdict import Verdict
 from verifier.claims import limits, settings, simplex, steps
 from verifier.claims.case import Case
 from verifier.claims.expression import Atom, Cost, Predicate
-from verifier.claims.outcome import Outcome, undecided
+from verifier.claims.outcome import Fact, Outcome, undecided
 
 Decide = Callable[[Case, Selection], Verdict | Outcome]
 
@@ -223,6 +224,15 @@ no_stationary_point = register(
 # Descent -------------------------------------------------------------------------------------
 
 
+def _of_decreasing(decide: Decide) -> Decide:
+    """*decide* where it is known to be right: for losses with ℓ' < 0 everywhere."""
+    def decided(case: Case, alpha: Selection) -> Verdict | Outcome:
+        if case.loss not in LOSSES:
+            return undecided(f"the condition is about losses with ℓ' < 0, not the {case.loss} loss")
+        return decide(case, alpha)
+    return decided
+
+
 def _basin(case: Case, alpha: Selection) -> Verdict | Outcome:
     if case.step is None:
         return undecided("no step size is given")
@@ -233,7 +243,20 @@ def _basin(case: Case, alpha: Selection) -> Verdict | Outcome:
 def _cone(case: Case, alpha: Selection) -> Verdict | Outcome:
     if case.step is None:
         return undecided("no step size is given")
-    return conditions.basin.cone.decide(case.dataset, alpha, case.rule, case.step, case.loss)
+    verdict = conditions.basin.cone.decide(case.dataset, alpha, case.rule, case.step, case.loss)
+    refuted = None if verdict.holds else _no_cone(case, alpha)
+    return verdict if refuted is None else refuted
+
+
+def _no_cone(case: Case, alpha: Selection) -> Outcome | None:
+    """That no cone will do, where descent from every W(0) is known to go to W^mm_opt instead."""
+    everywhere = limits.nonnegative(case) if alpha != case.opt else ""
+    feasible = conditions.feasibility.decide(case.dataset, alpha)
+    if not isinstance(everywhere, limits.Limit) or not feasible.holds:
+        return None
+    return everywhere.outcome(False, feasible, Fact(
+        "no_cone", f"descent from every W(0), so from every W of any cone around W^mm of "
+        f"{list(alpha)}, converges to W^mm of opt = {list(case.opt)}, which selects other tokens"))
 
 
 def _from_iterate(module: ModuleType) -> Decide:
@@ -259,19 +282,19 @@ def _large_first_step(case: Case, _: Selection) -> Verdict | Outcome:
 
 low_norm_limit = register(
     "low_norm_limit", "L(W(0)) is so low that plain descent must converge to W^mm_opt",
-    _from_iterate(conditions.low_norm_limit), Cost.EXACT, "ℓ, rule, η, W(0)")
+    _of_decreasing(_from_iterate(conditions.low_norm_limit)), Cost.EXACT, "ℓ, rule, η, W(0)")
 selection_trap = register(
     "selection_trap", "L(W(0)) is so low that every optimal token keeps softmax weight > 1/2",
-    _from_iterate(conditions.selection_trap), Cost.EXACT, "ℓ, rule, η, W(0)")
+    _of_decreasing(_from_iterate(conditions.selection_trap)), Cost.EXACT, "ℓ, rule, η, W(0)")
 large_first_step = register(
     "large_first_step", "after the first step from 0 the low-norm inequality is met",
-    _large_first_step, Cost.EXACT, "ℓ, η, η₀")
+    _of_decreasing(_large_first_step), Cost.EXACT, "ℓ, η, η₀")
 basin = register(
-    "basin", "W(0) lies in a certified basin of W^mm_α", _basin, Cost.EXACT,
+    "basin", "W(0) lies in a certified basin of W^mm_α", _of_decreasing(_basin), Cost.EXACT,
     "α, ℓ, rule, η, W(0)", selective=True)
 basin_cone = register(
     "basin_cone", "a stated cone around W^mm_α has no stationary point, and descent from it "
-    "converges to W^mm_α", _cone, Cost.EXACT, "α, ℓ, rule, η", selective=True)
+    "converges to W^mm_α", _of_decreasing(_cone), Cost.EXACT, "α, ℓ, rule, η", selective=True)
 limit_is = register(
     "limit_is", "W(k)/‖W(k)‖ → W^mm_α/‖W^mm_α‖", limits.limit_is, Cost.DESCENT,
     "α, ℓ, rule, η, W(0)", selective=True)

@@ -7,6 +7,7 @@ from itertools import product
 from math import prod
 
 from conditions import feasibility, full_rank
+from conditions.losses import CUBIC, decreasing
 from conditions.nonnegative_features import negative_pair, zero_feature
 from conditions.selection import Selection, features
 from conditions.verdict import Status
@@ -111,9 +112,18 @@ def selects_opt(case: Case, alpha: Selection) -> Outcome:
 
 
 def decreasing_loss(case: Case, _: Selection) -> Outcome:
-    """Whether ℓ' < 0 on the range of the scores, as for each of the three losses."""
-    slope = {"logistic": "−1/(1 + e^u)", "exponential": "−e^−u", "correlation": "−1"}[case.loss]
-    return arithmetic(True, Fact("decreasing_loss", f"ℓ'(u) = {slope} < 0 for every u"))
+    """Whether ℓ' < 0 on the range of the scores: always so but for the cubic loss."""
+    slope = {"logistic": "−1/(1 + e^u)", "exponential": "−e^−u", "correlation": "−1",
+             CUBIC: "−3u²"}[case.loss]
+    if case.loss != CUBIC:
+        return arithmetic(True, Fact("decreasing_loss", f"ℓ'(u) = {slope} < 0 for every u"))
+    for i, scores in enumerate(case.dataset.scores):
+        if not decreasing(CUBIC, min(scores), max(scores)):
+            return arithmetic(False, Fact(
+                "decreasing_loss", f"ℓ'(u) = {slope} is 0 at u = 0, and the scores of sample {i} "
+                f"run from {min(scores)} to {max(scores)}"))
+    return arithmetic(True, Fact("decreasing_loss", f"ℓ'(u) = {slope} < 0, as no scores of a "
+                                 "sample have 0 between them"))
 
 
 def every_selection_feasible(case: Case, _: Selection) -> Outcome:

@@ -45,7 +45,10 @@ def lambda_of_lemma6(case: Case, _: Selection) -> Outcome:
 
 
 def count_of_lemma6(case: Case, alpha: Selection) -> Outcome:
-    """Whether the best mixture of sample 0 takes 2 to τ tokens: every τ whose interval has λ."""
+    """Whether the best mixture of sample 0 takes 2 to τ tokens.
+
+    τ is the least whose interval has λ; T where there is none.
+    """
     decided = best_mixture(case, alpha)
     outcome = from_verdict(decided) if isinstance(decided, Verdict) else decided
     certificate = decided.certificate if isinstance(decided, Verdict) else None
@@ -53,9 +56,9 @@ def count_of_lemma6(case: Case, alpha: Selection) -> Outcome:
         return outcome
     count = sum(s != 0 for s in certificate.weights[0])
     allowed = list(_allowed(case.dataset, case.lam))
-    holds = all(2 <= count <= tau for tau in allowed)
-    fact = Fact("count_of_lemma6", f"the best mixture takes {count} tokens; τ = "
-                f"{', '.join(map(str, allowed)) or 'none'}")
+    holds = 2 <= count <= min(allowed, default=case.dataset.lengths[0])
+    fact = Fact("count_of_lemma6", f"the best mixture takes {count} of {case.dataset.lengths[0]} "
+                f"tokens; τ = {', '.join(map(str, allowed)) or 'none'}")
     return joined(Status.HOLDS if holds else Status.FAILS,
                   [outcome, arithmetic(holds, fact)])
 

@@ -51,7 +51,8 @@ _GEOMETRIC = (
           "is feasible for every α and, unless all scores are equal, L has no stationary point",
           (Hypothesis("full_rank", p.full_rank, "the features φ_it are linearly independent, as "
                       "for almost all datasets with d ≥ max(T − 1, n)"),
-           Hypothesis("not_all_optimal", p.not_all_optimal, "not all tokens are optimal")),
+           Hypothesis("not_all_optimal", p.not_all_optimal, "not all tokens are optimal"),
+           _DECREASING),
           p.every_selection_feasible & p.no_stationary_point, Standing.PROVED, Form.REPAIRED,
           proof=_GEOMETRY, counterpart="thm8"),
     Claim("lemma1", "Lemma 1", "W^mm, and every W^mm_⋆ of least nuclear norm, has rank at most n, "

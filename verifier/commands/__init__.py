@@ -1,1 +1,1 @@
-"""The commands of ``attsvm``, one module each; `verifier.cli` registers them."""
+"""The commands of ``attsvm``, one module each; `verifier.cli` imports the one that is asked for."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from conditions.errors import InvalidInput
 from verifier import io
 from verifier.certify import Report
-from verifier.report.latex import file_of, render
 
 
 def check_latex(out: Path | None) -> None:
@@ -28,6 +27,8 @@ def write_appendix(out: Path, report: Report, certificate: Path | None) -> str:
 
     Its certificate is written beside it, unless it is in the file *certificate*.
     """
+    # Only for those who ask for it: this takes a while to import.
+    from verifier.report.latex import file_of, render
     if certificate is None:
         certificate = out.with_name(f"{out.stem}.certificate.json")
         io.write_atomically(certificate, report.certificate_text())

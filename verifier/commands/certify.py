@@ -10,7 +10,6 @@ import typer
 from verifier import io
 from verifier.certify import certify
 from verifier.commands.appendix import check_latex, write_appendix
-from verifier.commands.export import write_export
 from verifier.commands.options import (
     Data,
     Headed,
@@ -29,8 +28,6 @@ from verifier.commands.options import (
     require_linear,
     source_name,
 )
-from verifier.report.html import render as render_page
-from verifier.report.plots import export_plots
 from verifier.report.terminal import print_report
 
 
@@ -80,15 +77,19 @@ def certify_command(
                      iterations=iterations, start=parse_start(start, data, trial, parameterization),
                      seconds=seconds, from_start=from_start, robust=robust, progress=True)
     print_report(report)
+    # Renderings are imported when they are asked for: matplotlib alone takes half a second.
     if json is not None:
         io.write_atomically(json, report.certificate_text())
         print(f"certificate written to {json}; check it with: attsvm check {json}")
     if html is not None:
+        from verifier.report.html import render as render_page
         io.write_atomically(html, render_page(report))
         print(f"page written to {html}")
     if latex is not None:
         print(write_appendix(latex, report, json))
     if coq is not None:
+        from verifier.commands.export import write_export
         print(write_export(report, coq))
     if plots is not None:
+        from verifier.report.plots import export_plots
         print("drawn: " + ", ".join(map(str, export_plots(report, plots, loss))))

@@ -6,6 +6,7 @@ Needs the package `distributed`, the optional extra ``cluster``.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import signal
 import time
@@ -43,8 +44,9 @@ class DaskCluster(Workers):
 
     def __init__(self, address: str, jobs: int) -> None:
         self.name = address
+        self._own = 0
         if address == LOCAL:
-            self.deaths = 1
+            self.deaths, self._own = 1, jobs
         elif not _ADDRESS.fullmatch(address):
             raise InvalidInput("cluster", address, "must be local or the address of a scheduler",
                                "e.g. tcp://127.0.0.1:8786")
@@ -90,7 +92,18 @@ class DaskCluster(Workers):
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Drop what is under way, disconnect, and end a local cluster."""
         self._executor.shutdown(wait=False)
+        if self._own:
+            self._let_start()
         self._stack.close()
+
+    def _let_start(self) -> None:
+        """Wait for workers in place of dead ones: one that is closed early ends with a traceback.
+
+        A worker answers once it has started.
+        """
+        with suppress(OSError):  # TimeoutError is one: then it is closed as it is
+            self._client.wait_for_workers(self._own, timeout=_CONNECT_SECONDS)
+            self._client.run(os.getpid, on_error="ignore")
 
 
 class _LeaveInterrupts(distributed.WorkerPlugin):

@@ -12,6 +12,7 @@ from typing import Any
 from conditions.certificates import Certificate
 from conditions.dataset import AttentionDataset
 from conditions.errors import InvalidInput
+from conditions.losses import CUBIC
 from conditions.verdict import Evidence, Status, Verdict
 from verifier.formal.claims import Claim, NotExportedError, Subject
 from verifier.formal.guide import guide
@@ -79,6 +80,8 @@ def export(text: str, dataset: AttentionDataset) -> Export:
 
 
 def _claim(subject: Subject) -> Claim:
+    if subject.verdict.loss == CUBIC:
+        raise NotExportedError("the theorems are about losses with ℓ' < 0")
     make = maker(subject.verdict)
     if make is None:
         raise NotExportedError("no theorem for this kind")

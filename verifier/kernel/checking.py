@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from .claim import Claim, Run
+from .cubic import CUBIC, demand_fit
 from .data import Dataset
 from .family import FAMILY_FORMAT, FAMILY_VERSION, check_family
 from .heads import check_head
@@ -204,7 +205,7 @@ def _check_verdict(node: Node, dataset: Dataset, run: Run | None,
     claim = Claim(
         dataset, name, status,
         fields["selection"].selection(dataset.lengths) if condition.about_selection else None,
-        fields["loss"].choice(LOSSES) if condition.about_loss else None,
+        fields["loss"].choice([*LOSSES, CUBIC]) if condition.about_loss else None,
         run)
     key = name, claim.selection, claim.loss
     if key in seen:
@@ -224,6 +225,7 @@ def _check_verdict(node: Node, dataset: Dataset, run: Run | None,
     kind = kind_node.choice(list(KINDS))
     if kind not in (condition.holds_by if status == "holds" else condition.fails_by):
         raise kind_node.refuse(Code.KIND_UNFIT, f"{kind} does not prove that {name} {status}")
+    demand_fit(claim, kind, kind_node)
     proved = KINDS[kind](claim, certificate)
     if given != proved.evidence:
         raise evidence.refuse(Code.EVIDENCE_UNFIT, f"this {kind} is {proved.evidence}")

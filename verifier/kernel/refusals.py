@@ -32,7 +32,7 @@ class Code(enum.Enum):
     # The run and the verdicts
     WRONG_SELECTED = "the run's selected tokens are not the largest logits at its final matrix"
     SELECTION_UNFIT = "a selection where the condition has none, or none where it has one"
-    LOSS_UNFIT = "a loss where the condition has none, or none where it has one"
+    LOSS_UNFIT = "a loss where there must be none, none where there must be one, or an unfit one"
     REPEATED_VERDICT = "the same condition, selection and loss have a verdict already"
     CERTIFICATE_UNFIT = "a proved verdict without certificate, or an undecided one with one"
     KIND_UNFIT = "this kind of certificate cannot prove this status of this condition"
@@ -96,6 +96,7 @@ class Code(enum.Enum):
     DRIFT_LEFT = "the residual across the span of the support is not shown to drift so little"
     STEP_TOO_LARGE = "the step is not shown to be short enough"
     BETA_TOO_SMALL = "beta is not shown to bound the second derivatives of the loss"
+    NOT_STALLED = "descent is not shown to stay in the ball, or the ball to miss the line of W^mm"
     EXCESS_TOO_LARGE = "the loss is not shown to be below its threshold"
     FEATURE_ZERO = "a feature is zero where none may be"
     FEATURE_NOT_ZERO = "a feature is not zero where it must be"

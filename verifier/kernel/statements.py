@@ -152,6 +152,12 @@ CONDITIONS: dict[str, Condition] = {
         "descent from a multiple of this matrix does not converge in direction to it, or it is the "
         "direction of W^mm_α for a locally optimal α",
         ("invariant_ray",), (), about_loss=True),
+    "stalled_descent": Condition(
+        "descent from W = 0 with this first step and this later step stays bounded and does not "
+        "converge in direction to W^mm_opt",
+        "descent from W = 0 with this first step and this later step is unbounded or converges in "
+        "direction to W^mm_opt",
+        ("stalled_descent",), (), about_loss=True),
     "limit_from_start": Condition(
         "descent from this start converges in direction to W^mm_α",
         "descent from this start does not converge in direction to W^mm_α",

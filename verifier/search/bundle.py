@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conditions.errors import InvalidInput
+from conditions.losses import CUBIC
 from conditions.verdict import Verdict
 from verifier import io
 from verifier.certify import Report, dataset_to_json
@@ -20,6 +21,7 @@ from verifier.search.witness import matrix, vector, witness
 
 NAMES = ("dataset.json", "certificate.json", "explanation.txt")
 _WIDTH = 100
+_FORMULAS = {"logistic": "log(1 + e^−u)", "exponential": "e^−u", "correlation": "−u", CUBIC: "−u³"}
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,9 @@ def _parts(problem: Problem, shrunk: Shrunk) -> Iterator[str]:
     yield f"A counterexample to {problem.title}"
     yield ""
     yield f"Claim ({claim.number}, {claim.form}): {claim.statement}."
+    if claim.almost_all:
+        yield ("The claim is about almost all datasets: this one is an exception, and refutes it "
+               "only with an open set of others around it.")
     for name in problem.dropped:
         yield f"Dropped: {name}: {claim.hypothesis(name).text}."
     yield ""
@@ -103,12 +108,19 @@ def _data(problem: Problem, found: Counterexample) -> Iterator[str]:
     yield f"  optimal tokens: {list(case.opt)}; α = {list(case.selection)}"
     if problem.about_descent:
         first = f", first step {case.first_step}" if case.first_step is not None else ""
-        yield (f"  {case.loss} loss, {case.rule} descent, η = {case.step}{first}, W(0) = "
+        yield (f"  {loss_text(case.loss)}, {case.rule} descent, η = {case.step}{first}, W(0) = "
                f"{matrix(case.start)}")
     elif "ℓ" in problem.about:
-        yield f"  {case.loss} loss"
+        yield f"  {loss_text(case.loss)}"
+    if "λ" in problem.about:
+        yield f"  head v·x − λ‖x‖², λ = {case.lam}"
     if case.rank is not None:
         yield f"  K and Q of m = {case.rank} columns"
+
+
+def loss_text(loss: str) -> str:
+    """The loss, and its formula."""
+    return f"{loss} loss ℓ(u) = {_FORMULAS[loss]}"
 
 
 def _proof(found: Counterexample, outcome: Outcome, shown: set[tuple[object, ...]]

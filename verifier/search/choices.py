@@ -13,29 +13,39 @@ from conditions import basin, directions
 from conditions.dataset import AttentionDataset
 from conditions.exact.numbers import round_dyadic
 from conditions.large_first_step import sufficient_first_step
-from conditions.losses import LOSSES
+from conditions.losses import CUBIC, LOSSES
 from conditions.selection import features
 from conditions.separation.frobenius import ExactSolution, Infeasible, solve, solve_exactly
+from conditions.simplex_support import lemma_6_interval
 from conditions.smoothness import smoothness, within_range
+from conditions.stalled_descent import stalling_first_step
 from verifier.claims.case import Case
 from verifier.claims.steps import longest_lemma4_step
 from verifier.search.problem import STEPS, Problem
 
-SEARCH_LOSSES = tuple(sorted(LOSSES))
+SEARCH_LOSSES = (*sorted(LOSSES), CUBIC)
 """Correlation first: its gradients are rational at 0 and along rays."""
 
+_DECIDED_FOR_CUBIC = {"no_stationary_point", "norm_diverges", "limit_is", "limit_is_opt"}
 MAX_SELECTIONS = 64
 _LONG_STEPS = (fmpq(1), fmpq(16), fmpq(256))
 _DOUBLINGS = 12
+_SHARES = (fmpq(1, 2), fmpq(1, 64), fmpq(63, 64))
+_BEYOND = (fmpq(1, 64), fmpq(64))
 
 
 def losses(problem: Problem) -> tuple[str, ...]:
-    """The losses to try: one if no predicate is about ℓ."""
-    return SEARCH_LOSSES if "ℓ" in problem.about else SEARCH_LOSSES[:1]
+    """The losses to try: one if no predicate is about ℓ, those that differ if ℓ' < 0 is dropped."""
+    if "ℓ" not in problem.about:
+        return SEARCH_LOSSES[:1]
+    if "decreasing_loss" in problem.let_go:
+        return (CUBIC,)
+    cubic = problem.refuted_by & _DECIDED_FOR_CUBIC and "decreasing_loss" not in problem.demanded
+    return SEARCH_LOSSES if cubic else tuple(sorted(LOSSES))
 
 
 def variants(problem: Problem, base: Case) -> Iterator[Case]:
-    """*base* with every α, m and O_i that the claim may be about; those of opt first.
+    """*base* with every α, m and O_i, and some λ, that the claim may be about; opt first.
 
     For factors of m columns the screens see opt alone, and so do the cases.
     """
@@ -45,12 +55,25 @@ def variants(problem: Problem, base: Case) -> Iterator[Case]:
             and "low_rank_feasible" not in problem.refuted_by):
         selections += [alpha for alpha in product(*map(range, dataset.lengths))
                        if alpha != base.opt]
+    lambdas = list(_lambdas(dataset)) if "λ" in problem.about else [None]
     ranks = range(1, dataset.d + 1) if "m" in problem.about else [None]
     sets = list(_token_sets(dataset)) if "O_i" in problem.about else [None]
     for alpha in selections:
         for rank in ranks:
             for chosen in sets:
-                yield replace(base, selection=alpha, rank=rank, token_sets=chosen)
+                for lam in lambdas:
+                    yield replace(base, selection=alpha, rank=rank, token_sets=chosen, lam=lam)
+
+
+def _lambdas(dataset: AttentionDataset) -> Iterator[fmpq]:
+    """Within the intervals of Lemma 6, near their ends too, and beyond all of them."""
+    scores = dataset.scores[0]
+    intervals = [ends for tau in range(2, len(scores))
+                 if (ends := lemma_6_interval(scores, tau)) and ends[0] < ends[1]]
+    for low, high in intervals:
+        yield from (low + (high - low) * share for share in _SHARES)
+    spread = max(scores) - min(scores)
+    yield from (factor * spread for factor in _BEYOND if spread)
 
 
 def _token_sets(dataset: AttentionDataset) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -94,6 +117,10 @@ def _plain_steps(problem: Problem, case: Case) -> Iterator[Case]:
             # One constant step will do if it is long enough, and more is known about those.
             first = None if first is None or first <= step else first
         yield replace(base, step=step, first_step=first)
+        if case.loss == CUBIC and "constant_step" not in names:
+            stalling = stalling_first_step(dataset, first or step, step)
+            if stalling is not None:
+                yield replace(base, step=step, first_step=stalling)
 
 
 def _within_theorem6(case: Case) -> fmpq | None:

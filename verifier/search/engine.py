@@ -14,13 +14,23 @@ from itertools import count
 import numpy as np
 
 from conditions.errors import InvalidInput
+from conditions.losses import CUBIC
 from verifier.claims.case import Case
 from verifier.search import screens
 from verifier.search.batch import Batch, Size
 from verifier.search.choices import descents, losses, variants
 from verifier.search.coverage import Coverage, Stage
 from verifier.search.guided import LIMITS, limit_cases
-from verifier.search.lattice import CHUNK, Grid, grids, random_floats, random_rationals, sizes
+from verifier.search.lattice import (
+    CHUNK,
+    Grid,
+    OrthonormalGrid,
+    grids,
+    orthonormal_grids,
+    random_floats,
+    random_rationals,
+    sizes,
+)
 from verifier.search.problem import Counterexample, Problem
 
 LARGEST, BOUND = Size(4, 4, 3), 5
@@ -91,13 +101,16 @@ class _Run:
     leave: float = 0.0
 
     def all(self, size: Size | None, largest: Size, bound: int) -> None:
-        """Every pass over every family; ends only by an exception."""
+        """Every pass over every family; ends by an exception, or when all were complete."""
         named = size or largest
-        lattices = [grid for grid in grids(named, bound) if size is None or grid.size == size]
+        known: list[Grid | OrthonormalGrid] = [*grids(named, bound)]
         random = [each for each in sizes(named) if size is None or each == size]
+        if "orthonormal_tokens" in self.problem.demanded:
+            known, random = [*orthonormal_grids()], []
+        lattices = [grid for grid in known if size is None or grid.size == size]
         if not lattices:
-            raise InvalidInput("size", str(size), "must have n ≥ 1, T ≥ 2 and d ≥ 1",
-                               "give another size")
+            raise InvalidInput("size", str(size), "must have n ≥ 1, T ≥ 2 and d ≥ 1, and n = 1, "
+                               "T = d ≤ 6 for orthonormal tokens", "give another size")
         first = min(grid.complexity for grid in lattices)
         for k in count():
             places, self.visit = _FIRST_PLACES << 2 * k, _FIRST_VISIT * 4**k
@@ -113,10 +126,20 @@ class _Run:
                         stage = self.coverage.stage(f"{each} random {what}{self.named(loss)}", None)
                         self.leave = time.process_time() + self.visit
                         self.examine(stage, draw(each, self.rng, number), loss, number)
+            if not random and all(
+                    self.coverage.stage(self.name(grid, loss), grid.count).exhaustive
+                    for grid in lattices for loss in losses(self.problem)):
+                return
 
-    def lattice(self, grid: Grid, loss: str, places: int) -> None:
+    def name(self, grid: Grid | OrthonormalGrid, loss: str) -> str:
+        """What the family is called."""
+        return f"{grid}{self.named(loss)}"
+
+    def lattice(self, grid: Grid | OrthonormalGrid, loss: str, places: int) -> None:
         """Look at a grid, or at all of it if it has so few places, unless that was done."""
-        name = f"{grid}{self.named(loss)}"
+        if loss == CUBIC and isinstance(grid, Grid):
+            grid = replace(grid, lifted=True)
+        name = self.name(grid, loss)
         stage = self.coverage.stage(name, grid.count)
         if stage.exhaustive:
             return
@@ -167,7 +190,11 @@ class _Run:
         """Screens any of which a dataset must pass for the conclusion to fail; None: no screen."""
         found: dict[str, screens.Screen] = {}
         for name in self.problem.refuted_by:
-            if name in LIMITS:
+            if loss == CUBIC and name in LIMITS | {"no_stationary_point"}:
+                found["vanishes_at_zero"] = screens.vanishes_at_zero(loss)
+                if name in LIMITS:
+                    found["may_stall"] = screens.may_stall
+            elif name in LIMITS:
                 if (name in ("limit_is", "limit_is_opt")
                         and "starts_at_zero" not in self.problem.demanded):
                     return {"ends_elsewhere": screens.ends_elsewhere(loss, self.rng)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from conditions.dataset import FloatArray
+from conditions.losses import CUBIC
 from verifier.search.batch import Batch, BoolArray, IntArray
 
 
@@ -70,6 +71,8 @@ class Field:
 def _slope(loss: str, f: FloatArray) -> FloatArray | float:
     if loss == "correlation":
         return 1.0
+    if loss == CUBIC:
+        return 3 * f * f
     return np.exp(-f) if loss == "exponential" else 1 / (1 + np.exp(np.minimum(f, 700.0)))
 
 

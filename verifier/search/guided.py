@@ -9,6 +9,7 @@ import numpy as np
 
 from conditions import basin, invariant_ray
 from conditions.exact.numbers import to_float
+from conditions.losses import CUBIC
 from conditions.stationary import vanishing_gradient
 from verifier.claims.case import Case
 from verifier.descent import descend
@@ -31,6 +32,10 @@ def limit_cases(problem: Problem, case: Case, seconds: float) -> Iterator[Case]:
     """
     chosen = list(descents(problem, case))
     towards = bool(problem.refuted_by & {"limit_is", "limit_is_opt"})
+    if case.loss == CUBIC:
+        # Its descents are not run: they stay where they start, or come to a halt.
+        yield from (replace(each, seconds=seconds) for each in chosen if each.starts_at_zero)
+        return
     exact = (vanishing_gradient.proof(case.dataset, case.loss) is not None
              or invariant_ray.decide(case.dataset, case.loss).holds)
     for each in chosen:
@@ -55,7 +60,7 @@ def leaves_opt(case: Case) -> bool:
 
 def starts_in_other_basin(case: Case) -> bool:
     """Whether W(0) lies in a basin of another selection than opt."""
-    if case.step is None:
+    if case.step is None or case.loss == CUBIC:
         return False
     W = np.array([[to_float(x) for x in row] for row in case.start])
     view = case.dataset.floats

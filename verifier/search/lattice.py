@@ -6,7 +6,8 @@ v → Uv, z → Vz, W → UWVᵀ changes neither scores nor margins nor norms; s
 changes neither logits nor scores: all labels are 1. Samples and tokens may be reordered: the other
 tokens of a sample are sorted, and samples are sorted by their tokens. A token x_i0 of largest
 score is put to 0 by x_it → x_it − x_i0; this changes no feature, and shifts the scores of a sample
-by a constant, which losses other than correlation notice: for them it is a restriction.
+by a constant, which losses other than correlation notice: for them it is a restriction. For the
+cubic loss, which asks where scores are 0, all tokens are then moved by 1, 2, … along e₁.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, islice, product
 
 import numpy as np
 
@@ -33,18 +34,22 @@ class Grid:
 
     ``query_bound``: the entries of queries; 0 for queries ±e₁ alone. ``degenerate``: those with a
     token that occurs twice in its sample, or a query that is 0, and no others; else the others.
+    ``lifted``: each dataset stands for ``bound`` others, all its tokens moved by 1..bound along e₁.
     """
 
     size: Size
     bound: int
     query_bound: int
     degenerate: bool = False
+    lifted: bool = False
 
     def __str__(self) -> str:
         queries = ("±e₁" if self.query_bound == 0
                    else f"in {-self.query_bound}..{self.query_bound}")
         special = ", tokens repeated or queries 0" if self.degenerate else ""
-        return f"{self.size} tokens in {-self.bound}..{self.bound}, queries {queries}{special}"
+        lifted = f" moved by 1..{self.bound}" if self.lifted else ""
+        return (f"{self.size} tokens in {-self.bound}..{self.bound}{lifted}, queries "
+                f"{queries}{special}")
 
     @property
     def complexity(self) -> int:
@@ -105,8 +110,17 @@ class Grid:
         repeated = (np.diff(tokens[:, :, 1:], axis=2) == 0).all(axis=3).any(axis=(1, 2))
         repeated |= (tokens[:, :, 1:] == 0).all(axis=3).any(axis=(1, 2))
         special = repeated | (queries == 0).all(axis=2).any(axis=1)
-        return Batch(tokens, queries, head, np.ones(tokens.shape[:2])).take(
+        batch = Batch(tokens, queries, head, np.ones(tokens.shape[:2])).take(
             special == self.degenerate)
+        return self._moved(batch) if self.lifted else batch
+
+    def _moved(self, batch: Batch) -> Batch:
+        """Every dataset once for every shift of its tokens."""
+        shifts = np.zeros((self.bound, 1, 1, 1, self.size.d))
+        shifts[..., 0] = np.arange(1, self.bound + 1)[:, None, None, None]
+        tokens = (batch.tokens[None] + shifts).reshape(-1, *batch.tokens.shape[1:])
+        return Batch(tokens, np.tile(batch.queries, (self.bound, 1, 1)),
+                     np.tile(batch.head, (self.bound, 1)), np.tile(batch.labels, (self.bound, 1)))
 
     def listed(self, rng: np.random.Generator, limit: int) -> Iterator[tuple[int, Batch]]:
         """All datasets in chunks, or *limit*/8 of them at random where there are more places.
@@ -141,6 +155,50 @@ class Grid:
                            head)
 
 
+@dataclass(frozen=True)
+class OrthonormalGrid:
+    """One sample of the T tokens e₁, …, e_T with query e₁ and an integer head, falling to 0.
+
+    Every sample of orthonormal tokens is one of these after an orthogonal map, an order of the
+    tokens and a shift of the head by a multiple of (1, …, 1), which adds to every value of a head
+    v·x − λ‖x‖² on the simplex the same.
+    """
+
+    size: Size
+    bound: int
+
+    def __str__(self) -> str:
+        return f"{self.size} tokens e₁..e_{self.size.T}, head in 0..{self.bound}"
+
+    @property
+    def complexity(self) -> int:
+        """What lattices are ordered by."""
+        return self.size.T + self.bound
+
+    @property
+    def count(self) -> int:
+        """The places of the list, each a dataset."""
+        return math.comb(self.size.T - 1 + self.bound, self.bound)
+
+    def listed(self, rng: np.random.Generator, limit: int) -> Iterator[tuple[int, Batch]]:
+        """Like `Grid.listed`."""
+        T = self.size.T
+        if self.count <= limit:
+            heads = combinations_with_replacement(range(self.bound + 1), T - 1)
+            while rows := list(islice(heads, DRAWN)):
+                yield len(rows), self._batch(np.array(rows, dtype=float))
+            return
+        for start in range(0, limit // 8, DRAWN):
+            shape = (min(DRAWN, limit // 8 - start), T - 1)
+            yield 0, self._batch(np.sort(rng.integers(self.bound + 1, size=shape).astype(float)))
+
+    def _batch(self, rows: FloatArray) -> Batch:
+        B, T = len(rows), self.size.T
+        head = np.hstack([rows[:, ::-1], np.zeros((B, 1))])
+        return Batch(np.tile(np.eye(T), (B, 1, 1, 1)), np.tile(np.eye(T)[:1], (B, 1, 1)), head,
+                     np.ones((B, 1)))
+
+
 def sizes(largest: Size) -> list[Size]:
     """All (n, T, d) up to *largest*, few numbers first."""
     found = [Size(n, T, d) for n in range(1, largest.n + 1) for T in range(2, largest.T + 1)
@@ -161,6 +219,13 @@ def grids(largest: Size, bound: int) -> list[Grid]:
                 found += [grid for grid in (Grid(size, b, q), Grid(size, b, q, degenerate=True))
                           if grid.count < 1 << 62]
     return sorted(found, key=lambda grid: (grid.complexity, grid.size, grid.bound))
+
+
+def orthonormal_grids() -> list[OrthonormalGrid]:
+    """Those of 2 to 6 tokens, simple ones first."""
+    found = [OrthonormalGrid(Size(1, T, T), bound) for T in range(2, 7)
+             for bound in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)]
+    return sorted(found, key=lambda grid: (grid.complexity, grid.size))
 
 
 def random_rationals(size: Size, rng: np.random.Generator, count: int) -> Batch:

@@ -53,10 +53,13 @@ class Entry:
         case = self.shrunk.found.case
         largest = max(abs(x) for part in (*case.dataset.tokens, case.dataset.queries,
                                           [case.dataset.head]) for row in part for x in row)
+        # A claim about almost all datasets stands beside a single one.
+        what = ("exception" if self.claim.almost_all and self.dropped is None
+                else "counterexample")
         minimal = "locally minimal" if self.shrunk.minimal else "not shown minimal"
         how = ", ".join(dict.fromkeys(str(v.condition)
                                       for v in self.shrunk.found.conclusion.verdicts))
-        return f"counterexample, entries up to {largest}, {minimal} ({how or 'arithmetic'})"
+        return f"{what}, entries up to {largest}, {minimal} ({how or 'arithmetic'})"
 
     def to_json(self) -> dict[str, Any]:
         """The entry as a JSON-able dict, with the dataset where one was found."""

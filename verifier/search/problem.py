@@ -73,6 +73,12 @@ class Problem:
                          if not atom.predicate.selective or atom.argument == "opt")
 
     @cached_property
+    def let_go(self) -> frozenset[str]:
+        """The names of the predicates of the dropped hypotheses."""
+        return frozenset(atom.predicate.name for h in self.claim.hypotheses
+                         if h.name in self.dropped for atom in h.expression.atoms())
+
+    @cached_property
     def atoms(self) -> tuple[Atom, ...]:
         """All predicates of hypotheses and conclusion."""
         expressions = [*(h.expression for h in self.kept), self.conclusion]

@@ -112,6 +112,13 @@ def vanishes_at_zero(loss: str) -> Screen:
     return screen
 
 
+def may_stall(batch: Batch) -> BoolArray:
+    """One sample of three tokens or more, whose scores have 0 between them."""
+    n, T, _ = batch.size
+    scores = batch.scores.reshape(len(batch), -1)
+    return np.asarray((scores.min(axis=1) < 0) & (scores.max(axis=1) > 0) & (n == 1) & (T > 2))
+
+
 def may_leave_opt(batch: Batch) -> BoolArray:
     """Not covered by the repaired Theorem 4: a dataset of one limit, whatever the start."""
     return ~(unique_optimum(batch) & equal_scores(batch) & no_zero_feature(batch)

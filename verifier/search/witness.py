@@ -18,12 +18,14 @@ from conditions.certificates import (
     ScoreLevels,
     Separator,
     ShorterSeparator,
+    StalledDescent,
     TiedLogits,
     VerifiedRun,
 )
 from conditions.dataset import AttentionDataset
 from conditions.exact.numbers import to_float
-from conditions.gradient_at_zero import gradient_terms
+from conditions.gradient_at_zero import exact_pull
+from conditions.losses import CUBIC
 from conditions.selection import Selection, features, optimal_selection
 from conditions.verdict import Verdict
 from verifier.claims.steps import shown
@@ -93,6 +95,21 @@ def _solution(dataset: AttentionDataset, verdict: Verdict, certificate: ExactKKT
             *_margins(dataset, alpha, W.tolist(), "W^mm")]
 
 
+def _stalled(dataset: AttentionDataset, verdict: Verdict, certificate: StalledDescent) -> Lines:
+    first = exact_pull(dataset, str(verdict.loss))
+    assert first is not None, "the kind is about the cubic loss"
+    first *= certificate.first_step
+    solution = features(dataset, optimal_selection(dataset))
+    W = solution.combination([solution.index[i, t] for i, t, _ in certificate.solution],
+                             [x for _, _, x in certificate.solution])
+    return [f"W(1) = −η₀∇L(0) = {matrix(first.tolist())}, W^mm of opt = {matrix(W.tolist())}",
+            f"{verdict.reason}",
+            f"in the ball of radius r = {to_float(certificate.radius):.4g} ‖∇f‖ lies between "
+            f"{to_float(certificate.least_slope):.4g} and "
+            f"{to_float(certificate.largest_slope):.4g}, and no later step leaves it; it misses "
+            "every multiple of W^mm"]
+
+
 def _ray(dataset: AttentionDataset, verdict: Verdict, certificate: InvariantRay) -> Lines:
     D = certificate.direction
     lines = [f"D = {matrix(D)}. Logits under D and pulls (γ_t − γ_τ)(x_t − x_τ)zᵀ:"]
@@ -137,11 +154,12 @@ def _run(dataset: AttentionDataset, verdict: Verdict, certificate: VerifiedRun) 
 
 def _first_step(dataset: AttentionDataset, verdict: Verdict, certificate: FirstStepMargins
                 ) -> Lines:
-    if verdict.loss != "correlation":
+    G = exact_pull(dataset, str(verdict.loss))
+    if G is None:
         return [f"{verdict.reason} (certificate of kind {certificate.kind})"]
-    G = sum(gradient_terms(dataset).values(), fmpq_mat(dataset.d, dataset.d)).tolist()
-    return [f"−n∇L(0) = Σ (γ_it − f_i)/T_i x_it z_iᵀ = {matrix(G)}, f_i the mean score:",
-            *_margins(dataset, optimal_selection(dataset), G, "−n∇L(0)")]
+    slope = "3f_i² " if verdict.loss == CUBIC else ""
+    return [f"−n∇L(0) = Σ {slope}(γ_it − f_i)/T_i x_it z_iᵀ = {matrix(G.tolist())}, f_i the mean "
+            "score:", *_margins(dataset, optimal_selection(dataset), G.tolist(), "−n∇L(0)")]
 
 
 def _zero(dataset: AttentionDataset, verdict: Verdict, certificate: Krawczyk) -> Lines:
@@ -153,4 +171,4 @@ def _zero(dataset: AttentionDataset, verdict: Verdict, certificate: Krawczyk) ->
 _EXPLAIN: dict[type[Certificate], Callable[[AttentionDataset, Verdict, Any], Lines]] = {
     OptimalTokens: _scores, ScoreLevels: _scores, Separator: _separator, Farkas: _farkas,
     ExactKKT: _solution, FirstStepMargins: _first_step, InvariantRay: _ray, VerifiedRun: _run,
-    Krawczyk: _zero}
+    Krawczyk: _zero, StalledDescent: _stalled}

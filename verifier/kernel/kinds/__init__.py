@@ -39,6 +39,7 @@ from .scores import (
     unequal_scores,
 )
 from .simplex_cover import simplex_cover
+from .stalled_descent import stalled_descent
 from .stationary import all_flat, injective_features, monotone_direction, separable_queries
 from .verified_run import verified_run
 
@@ -54,6 +55,6 @@ KINDS: dict[str, Callable[[Claim, Node], Proved]] = {check.__name__: check for c
     injective_features, monotone_direction, separable_queries, all_flat, stationary_at_zero,
     decision_tree, krawczyk, simplex_cover, direction_tree, exceptional_selection,
     ball_separator, ball_kkt, ball_factors, ball_rows,
-    low_norm_limit, selection_trap, large_first_step,
+    low_norm_limit, selection_trap, large_first_step, stalled_descent,
     nonnegative_products, negative_product, zero_feature, invariant_ray,
     basin_isotropic, basin_residual, basin_cone, verified_run)}

@@ -5,7 +5,7 @@ G = Σ_i |ℓ'(f_i)| g_i z_iᵀ, g_i = Σ_t (γ_it - f_i) x_it / T_i. Everything
 combination Σ c_i |ℓ'(f_i)| with rational c_i at rational f_i. Its sign is shown by enclosures of
 |ℓ'|. It is zero only if it is so formally:
 
-- correlation, |ℓ'| = 1: rational arithmetic;
+- correlation, |ℓ'| = 1, and cubic, |ℓ'(f)| = 3f²: rational arithmetic;
 - exponential, |ℓ'(f)| = e^-f: powers of e with distinct rational exponents are linearly independent
   over the rationals (Lindemann-Weierstrass);
 - logistic, |ℓ'(f)| = 1/(1+e^f): with 1/(1+e^-k) = 1 - 1/(1+e^k) only k > 0 and a constant remain
@@ -23,6 +23,7 @@ from functools import cached_property
 from math import lcm
 
 from ..claim import ENCLOSED, EXACT, Claim, Proved
+from ..cubic import CUBIC
 from ..data import Features, Index, read_row
 from ..linear import dot
 from ..numbers import (
@@ -78,10 +79,20 @@ class FirstStep:
         return self.terms(dot(delta, g) * dot(query, z) for g, z in zip(
             self.pulls, self.claim.dataset.integer_queries, strict=True))
 
+    @cached_property
+    def exact_slopes(self) -> dict[Fraction, int] | None:
+        """The |ℓ'(f_i)| times one common positive factor, where they are rational."""
+        if self.claim.loss == "correlation":
+            return dict.fromkeys(self.means, 1)
+        if self.claim.loss == CUBIC:
+            unit = common_denominator(self.means)
+            return {f: x * x for f, x in zip(self.means, integers(self.means, unit), strict=True)}
+        return None
+
     def vanishes(self, terms: Terms) -> bool:
         """Whether the combination is zero, decided as an identity."""
-        if self.claim.loss == "correlation":
-            return not sum(terms.values())
+        if self.exact_slopes is not None:
+            return not sum(c * self.exact_slopes[f] for f, c in terms.items())
         if self.claim.loss == "exponential":
             return not any(terms.values())
         # Logistic; the constant is kept doubled, for the halves at f = 0.
@@ -99,8 +110,8 @@ class FirstStep:
 
     def sign(self, terms: Terms, bits: int) -> int:
         """The sign of the combination; 0 if it is zero or not shown at this precision."""
-        if self.claim.loss == "correlation":
-            lo = hi = sum(terms.values())
+        if self.exact_slopes is not None:
+            lo = hi = sum(c * self.exact_slopes[f] for f, c in terms.items())
         elif parts := [(c, self._slope(f, bits)) for f, c in terms.items() if c]:
             lo, hi = combination_enclosure(parts, bits)
         else:
@@ -113,8 +124,8 @@ class FirstStep:
         With |ℓ'(f_j)| in [lo_j, hi_j] and M = Σ lo_j g_j z_jᵀ a margin is at least δᵀ M z_i -
         Σ (hi_j - lo_j) |δ·g_j| |z_j·z_i|, and |a·b| ≤ ‖a‖_1 ‖b‖_∞.
         """
-        if self.claim.loss == "correlation":
-            lows = highs = [1] * len(self.means)
+        if self.exact_slopes is not None:
+            lows = highs = [self.exact_slopes[f] for f in self.means]
         else:
             slopes = [self._slope(f, bits) for f in self.means]
             least = min(slope.exponent for slope in slopes)
@@ -161,12 +172,13 @@ def first_step_margins(claim: Claim, node: Node) -> Proved:
     precision = node.object("kind", "precision")["precision"]
     bits = precision.integer(MIN_PRECISION, MAX_PRECISION)
     features, step = optimal_features(claim, node), FirstStep(claim)
+    exact = step.exact_slopes is not None
     shown = step.shown_positive(features, bits)
     for row in features.rows:
         if row not in shown and step.sign(step.margin(features, row), bits) <= 0:
             raise precision.refuse(Code.SIGN_NOT_SHOWN, f"row {row} is not shown positive")
     return Proved(f"optimal tokens {features.selection}",
-                  EXACT if claim.loss == "correlation" else ENCLOSED)
+                  EXACT if exact else ENCLOSED)
 
 
 def first_step_violation(claim: Claim, node: Node) -> Proved:
@@ -180,7 +192,7 @@ def first_step_violation(claim: Claim, node: Node) -> Proved:
     if not (step.sign(terms, bits) < 0 if sign else step.vanishes(terms)):
         raise fields["sign"].refuse(Code.SIGN_NOT_SHOWN, f"the margin is not shown to be "
                                     f"{'negative' if sign else 'zero'}")
-    exact = sign == 0 or claim.loss == "correlation"
+    exact = sign == 0 or step.exact_slopes is not None
     return Proved(f"the margin of row {row} is {'negative' if sign else 'zero'}; optimal tokens "
                   f"{features.selection}", EXACT if exact else ENCLOSED)
 

@@ -38,7 +38,7 @@ def combine(features: Features, vector: dict[Index, Fraction]) -> Combination:
     return Combination(W, scale, features.margins(W), scale * features.scale)
 
 
-def _solution(claim: Claim, node: Node) -> tuple[dict[Index, Fraction], Combination]:
+def solution(claim: Claim, node: Node) -> tuple[dict[Index, Fraction], Combination]:
     """λ > 0 whose W = Σ λ φ has every margin ≥ 1, and = 1 where λ > 0: W = W^mm_α."""
     vector = read_sparse(node, claim.features)
     W = combine(claim.features, vector)
@@ -60,7 +60,7 @@ def exact_kkt(claim: Claim, node: Node) -> Proved:
 def exact_support(claim: Claim, node: Node) -> tuple[list[Index], Fraction]:
     """Check an `exact_kkt` object but for the demand of a condition: support and squared norm."""
     fields = node.object("kind", "multipliers", "support", "norm_squared")
-    vector, W = _solution(claim, fields["multipliers"])
+    vector, W = solution(claim, fields["multipliers"])
     support = read_rows(fields["support"], claim.features)
     if support != [row for row, margin in W.margins.items() if margin == W.one]:
         raise fields["support"].refuse(Code.WRONG_SUPPORT, "not the rows of margin 1")
@@ -73,7 +73,7 @@ def exact_support(claim: Claim, node: Node) -> tuple[list[Index], Fraction]:
 def exact_rank(claim: Claim, node: Node) -> Proved:
     """W^mm_α as in `exact_kkt`, and its rank over the rationals."""
     fields = node.object("kind", "multipliers", "rank")
-    _, W = _solution(claim, fields["multipliers"])
+    _, W = solution(claim, fields["multipliers"])
     stated = fields["rank"].index(min(claim.dataset.n, claim.dataset.d) + 1)
     if stated != rank(W.matrix):
         raise fields["rank"].refuse(Code.WRONG_RANK, "not the rank of Σ λ φ")

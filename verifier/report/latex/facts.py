@@ -126,6 +126,12 @@ FACTS: dict[str, Fact] = {
         "first step", r"The low-norm theorem holds from $W_1=-\eta_0\nabla L(0)$, whatever "
         r"$\eta_0>0$ (repairs \cite[Theorem 6]{attsvm:theory}).",
         "global limits, Repaired Theorem 6"),
+    "stalled": Fact(
+        "stalled descent", r"Let $n=1$, $\ell(u)=-u^3$, $f=\sum_ts_t\gamma_t$, and let $H=\frac14"
+        r"\|z\|^2d^2R$ with $d$ the diameter of the tokens and $R$ the range of the scores. If "
+        r"$f(W_1)<0$, $g+Hr\le\|\nabla f(W_1)\|_F\le G-Hr$, $2|f(W_1)|\le gr$ and $9\eta|f(W_1)|"
+        r"G^2<2$, plain descent from $W_1$ never leaves the ball of radius $r$ around it.",
+        "stalled descent"),
     "products": Fact(
         "products", r"If the optimum is unique, all lower scores of a sample are equal, no feature "
         r"under opt is $0$ and $\langle\varphi_{i,t},\varphi_{j,\tau}\rangle\ge0$ for all rows, "

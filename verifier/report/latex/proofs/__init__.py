@@ -13,6 +13,7 @@ from verifier.report.latex.proofs.global_limits import (
     large_first_step,
     low_norm_limit,
     selection_trap,
+    stalled_descent,
 )
 from verifier.report.latex.proofs.heads import (
     invariant_ray,
@@ -89,7 +90,7 @@ PROOFS: dict[str, Callable[[Context, Verdict, Any], str]] = {each.__name__: each
     direction_tree, exceptional_selection, low_norm_limit, selection_trap, large_first_step,
     nonnegative_products, negative_product, zero_feature,
     ball_separator, ball_kkt, ball_factors, ball_rows,
-    top_score_gap, simplex_maximizer, simplex_tie, invariant_ray,
+    top_score_gap, simplex_maximizer, simplex_tie, invariant_ray, stalled_descent,
     basin_isotropic, basin_cone, basin_residual, verified_run)}
 
 

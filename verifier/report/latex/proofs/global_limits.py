@@ -8,15 +8,21 @@ from itertools import islice
 from flint import arb, fmpq
 from flint import ctx as flint_context
 
-from conditions.certificates import LargeFirstStep, LowNormLimit, SelectionTrap
+from conditions.certificates import (
+    LargeFirstStep,
+    LowNormLimit,
+    SelectionTrap,
+    StalledDescent,
+)
 from conditions.certificates.base import Matrix
 from conditions.excess_loss import combined, deficit, excess, rise
-from conditions.gradient_at_zero import margin_terms
-from conditions.smoothness import rational_above, rational_below, slope
+from conditions.gradient_at_zero import exact_pull, margin_terms
+from conditions.smoothness import rational_above, rational_below, score_curvature, slope
+from conditions.stalled_descent import score_and_slope
 from conditions.verdict import Verdict
 from verifier.report.latex import numbers, text
 from verifier.report.latex.context import ITEMS, Context
-from verifier.report.latex.proofs.separation import separates
+from verifier.report.latex.proofs.separation import WMM, multipliers_text, separates
 from verifier.report.latex.proofs.stationary import gradient_text
 
 
@@ -52,6 +58,29 @@ def large_first_step(ctx: Context, verdict: Verdict, certificate: LargeFirstStep
             rf"{gradient_text(ctx, loss)} At $W_0=(\eta_0/n)G$ the margins are {shown}. "
             f"{_excess(ctx, verdict, known, fmpq(1), certificate.precision)}. "
             f"{ctx.fact('first_step')} and {ctx.fact('low_norm')} apply.")
+
+
+def stalled_descent(ctx: Context, verdict: Verdict, certificate: StalledDescent) -> str:
+    """The ball around W(1) that is never left misses the line of W^mm_opt."""
+    first = exact_pull(ctx.dataset, str(verdict.loss))
+    assert first is not None, "the kind is about the cubic loss"
+    first *= certificate.first_step
+    with flint_context.workprec(certificate.precision):
+        score, steepness = score_and_slope(ctx.dataset, first)
+    H = score_curvature(ctx.dataset, 0)
+    W = ctx.combination(ctx.opt, certificate.solution)
+    along = sum((a * b for a, b in zip(first.entries(), W.entries(), strict=True)), fmpq(0))
+    sizes = [sum((x * x for x in M.entries()), fmpq(0)) for M in (first, W)]
+    distance = sizes[0] - along**2 / sizes[1]
+    chosen = {"g": certificate.least_slope, "G": certificate.largest_slope, "r": certificate.radius}
+    given = text.listed([f"$H{numbers.value(H)}$", *(
+        f"${name}{numbers.parameter(x)}$" for name, x in chosen.items())])
+    return (rf"{gradient_text(ctx, str(verdict.loss))} At $W_1=\eta_0G$, $f{numbers.ball(score)}$ "
+            rf"and $\|\nabla f\|_F{numbers.ball(steepness)}$. {ctx.fact('stalled')} applies with "
+            rf"{given}. Let $\alpha=\mathrm{{opt}}$. "
+            f"{multipliers_text(ctx, ctx.opt, certificate.solution)} The square of the distance "
+            rf"of $W_1$ from the line of ${WMM}$ is $\|W_1\|^2-\langle W_1,{WMM}\rangle^2/\|{WMM}"
+            rf"\|^2{numbers.value(distance)}$, above $r^2$: no multiple of ${WMM}$ is in the ball.")
 
 
 def _descent(ctx: Context, verdict: Verdict,

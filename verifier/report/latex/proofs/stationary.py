@@ -16,7 +16,7 @@ from conditions.certificates import (
 )
 from conditions.certificates.base import Matrix
 from conditions.gradient_at_zero import gradient_terms, margin_terms
-from conditions.losses import weight
+from conditions.losses import CUBIC, exact_slope, weight
 from conditions.selection import Row
 from conditions.verdict import Verdict
 from verifier.report.latex import numbers, text
@@ -48,14 +48,21 @@ def gradient_text(ctx: Context, loss: str) -> str:
 def slope_formula(loss: str) -> str:
     """|ℓ'|."""
     return {"logistic": r"|\ell'(f)|=1/(1+e^{f})", "exponential": r"|\ell'(f)|=e^{-f}",
-            "correlation": r"|\ell'|=1"}[loss]
+            "correlation": r"|\ell'|=1", CUBIC: r"|\ell'(f)|=3f^2"}[loss]
+
+
+def _why_zero(ctx: Context, loss: str) -> str:
+    """How a combination of |ℓ'| is known to be 0."""
+    rational = exact_slope(loss, fmpq(0)) is not None
+    return "in rational arithmetic" if rational else f"identically ({ctx.fact('zero')})"
 
 
 def _margin(ctx: Context, row: Row, loss: str, precision: int) -> str:
-    """⟨φ, G⟩ of a row under opt, enclosed; exact for correlation."""
+    """⟨φ, G⟩ of a row under opt, enclosed; exact where |ℓ'| is rational."""
     terms = margin_terms(ctx.opt, ctx.opt.index[row])
-    if loss == "correlation":
-        return numbers.value(sum(terms.values(), fmpq(0)))
+    exact = {f: exact_slope(loss, f) for f in terms}
+    if None not in exact.values():
+        return numbers.value(sum((c * exact[f] for f, c in terms.items()), fmpq(0)))
     with flint_context.workprec(max(precision, _BITS)):
         total = arb(0)
         for f, c in terms.items():
@@ -85,7 +92,7 @@ def first_step_violation(ctx: Context, verdict: Verdict, certificate: FirstStepV
     if certificate.sign:
         found = _margin(ctx, (i, t), loss, certificate.precision)
         return f"{start} Under opt ${name}{found}<0$."
-    why = "in rational arithmetic" if loss == "correlation" else f"identically ({ctx.fact('zero')})"
+    why = _why_zero(ctx, loss)
     return f"{start} Under opt ${name}=0$, {why}."
 
 
@@ -93,7 +100,7 @@ def stationary_at_zero(ctx: Context, verdict: Verdict, certificate: StationaryAt
     """Every entry of −n∇L(0) is 0."""
     loss = str(verdict.loss)
     start = gradient_text(ctx, loss)
-    why = "in rational arithmetic" if loss == "correlation" else f"identically ({ctx.fact('zero')})"
+    why = _why_zero(ctx, loss)
     return f"{start} Every entry of $G$ is $0$, {why}."
 
 

@@ -16,6 +16,7 @@ from verifier.report.latex.statements.descent import (
     low_norm_limit,
     no_stationary_point,
     selection_trap,
+    stalled_descent,
 )
 from verifier.report.latex.statements.scores import (
     equal_scores,
@@ -53,7 +54,7 @@ STATEMENTS: dict[str, Callable[[Context, Verdict], str]] = {each.__name__: each 
     feasibility, support_indices, all_support, local_optimality, rank_bound, assumption_e,
     robust_feasibility, robust_support, robust_local_optimality, robust_full_rank,
     nuclear_margin, unique_nuclear_optimum, low_rank_feasibility,
-    first_step_separates, no_stationary_point, invariant_ray,
+    first_step_separates, no_stationary_point, invariant_ray, stalled_descent,
     basin, basin_cone, limit_from_start, low_norm_limit, selection_trap, large_first_step,
     directions, only_local_optimum, assumption_d, gen_feasibility, multi_token_support,
     simplex_support)}

@@ -14,6 +14,7 @@ from conditions.certificates import (
     LowNormLimit,
     OptimumTie,
     SelectionTrap,
+    StalledDescent,
     VerifiedRun,
 )
 from conditions.verdict import Verdict
@@ -124,6 +125,16 @@ def large_first_step(ctx: Context, verdict: Verdict) -> str:
             rf"step $\eta_0{numbers.parameter(certificate.first_step)}$ and all later steps $\eta"
             rf"{numbers.parameter(certificate.step)}$ converges in direction to "
             f"${WOPT}$.")
+
+
+def stalled_descent(ctx: Context, verdict: Verdict) -> str:
+    """A first step after which descent does not get far."""
+    certificate = verdict.certificate
+    assert isinstance(certificate, StalledDescent)
+    return ("Exact plain gradient descent from $W_0=0$ with the first "
+            rf"step $\eta_0{numbers.parameter(certificate.first_step)}$ and all later steps $\eta"
+            rf"{numbers.parameter(certificate.step)}$ stays bounded and does not converge in "
+            f"direction to ${WOPT}$.")
 
 
 def invariant_ray(ctx: Context, verdict: Verdict) -> str:

@@ -6,6 +6,7 @@ from flint import fmpq
 
 from conditions.certificates import OptimumTie
 from conditions.certificates.base import Indices, Matrix
+from conditions.losses import CUBIC
 from conditions.selection import Selection, optimal_selection
 from conditions.verdict import Verdict
 from verifier.report.latex import numbers, text
@@ -14,7 +15,7 @@ from verifier.report.latex.context import ITEMS, Context
 WMM = r"{W}^{\mathrm{mm}}_{\alpha}"
 WOPT = r"{W}^{\mathrm{mm}}_{\mathrm{opt}}"
 _LOSS = {"logistic": r"$\ell(u)=\log(1+e^{-u})$", "exponential": r"$\ell(u)=e^{-u}$",
-         "correlation": r"$\ell(u)=-u$"}
+         "correlation": r"$\ell(u)=-u$", CUBIC: r"$\ell(u)=-u^3$"}
 
 
 def selection_text(ctx: Context, selection: Selection) -> str:
