@@ -26,7 +26,6 @@ from verifier.search.problem import STEPS, Problem
 SEARCH_LOSSES = (*sorted(LOSSES), CUBIC)
 """Correlation first: its gradients are rational at 0 and along rays."""
 
-_DECIDED_FOR_CUBIC = {"no_stationary_point", "norm_diverges", "limit_is", "limit_is_opt"}
 MAX_SELECTIONS = 64
 _LONG_STEPS = (fmpq(1), fmpq(16), fmpq(256))
 _DOUBLINGS = 12
@@ -35,13 +34,13 @@ _BEYOND = (fmpq(1, 64), fmpq(64))
 
 
 def losses(problem: Problem) -> tuple[str, ...]:
-    """The losses to try: one if no predicate is about ℓ, those that differ if ℓ' < 0 is dropped."""
+    """The losses to try: one if no predicate is about ℓ; the cubic one where ℓ' < 0 is dropped.
+
+    It is left out elsewhere: with it alone a claim fails for a reason that others do not share.
+    """
     if "ℓ" not in problem.about:
         return SEARCH_LOSSES[:1]
-    if "decreasing_loss" in problem.let_go:
-        return (CUBIC,)
-    cubic = problem.refuted_by & _DECIDED_FOR_CUBIC and "decreasing_loss" not in problem.demanded
-    return SEARCH_LOSSES if cubic else tuple(sorted(LOSSES))
+    return (CUBIC,) if "decreasing_loss" in problem.let_go else SEARCH_LOSSES[:-1]
 
 
 def variants(problem: Problem, base: Case) -> Iterator[Case]:
