@@ -82,14 +82,14 @@ def _searched(dataset: AttentionDataset, loss: str, budget: int, plain: str) -> 
         return undecided(CONDITION, f"{plain}; S3: {tree.reason}", loss=loss)
     zero = krawczyk.proof(dataset, loss)
     if zero is not None:
-        return _stationary(zero, loss)
+        return refuted(zero, loss)
     cover = simplex_cover.proof(dataset, loss, budget)
     if not isinstance(cover, NotExcluded):
         return _holds(cover, f"a direction for each cell of a cover, {len(cover.nodes)} nodes",
                       "S5", loss)
     zero = krawczyk.proof_near(dataset, loss, cover.suspects)
     if zero is not None:
-        return _stationary(zero, loss)
+        return refuted(zero, loss)
     return undecided(CONDITION, f"{plain}; S3: {tree.reason}; S4: no zero of the gradient found "
                      f"and proved; S5: {cover.reason}", loss=loss)
 
@@ -99,7 +99,8 @@ def _holds(certificate: Certificate, reason: str, name: str, loss: str) -> Verdi
                   number=name)
 
 
-def _stationary(certificate: Krawczyk, loss: str) -> Verdict:
+def refuted(certificate: Krawczyk, loss: str) -> Verdict:
+    """The verdict that a proved zero of the gradient gives."""
     kind = krawczyk.classify(certificate)
     return proved(CONDITION, Status.FAILS, certificate,
                   f"a {kind} in a box of the row space, by the Krawczyk test (S4)", loss=loss,

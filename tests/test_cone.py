@@ -1,10 +1,12 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from basin_cases import TWO, locally_optimal
 from basin_oracle import accepts
 
+from conditions import AttentionDataset
 from conditions.basin import decide as basin
 from conditions.basin.cone import decide, explicit_basin
 from conditions.certificates import Certificate
@@ -63,6 +65,16 @@ def test_one_supported_row_by_hand():
     _, omega, R = explicit_basin(TWO, (0, 1), "flow", 0, "logistic")
     assert to_float(R) < 5
     assert to_float(omega) < 1 - 1 / math.sqrt(2)
+
+
+@pytest.mark.parametrize("entry", [Fraction(1, 10**400), Fraction(10**400), 1e-300])
+def test_data_out_of_the_range_of_floats_are_undecided(entry):
+    # One row φ = entry²: no floats hold W^mm = entry^−2, or its square.
+    dataset = AttentionDataset.build([[[entry], [0]]], [1], [[entry]], [1 / Fraction(entry)])
+    for verdict in (decide(dataset, (0,), "normalized", "1/10", "logistic"),
+                    basin(dataset, (0,), [[100]], "normalized", "1/10", "logistic")):
+        assert verdict.undecided
+        assert "out of the range of floats" in verdict.reason
 
 
 def test_undecided_without_a_direction():

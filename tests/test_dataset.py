@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from conditions.dataset import AttentionDataset
 from conditions.errors import InvalidInput
+from conditions.exact.numbers import rational
 
 X = [[[1, 0], [0, 0]], [[-2, "1/3"], [0, 0.5], [3, 4]]]
 Y, Z, V = [1, -1], [[1, 0], [0, 2]], [1, 3]
@@ -160,6 +161,17 @@ def test_positions_refuse(build, sequences, labels, name):
         build(sequences, labels, V)
     assert caught.value.name == name
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_entries_that_no_certificate_can_hold_are_refused():
+    # 60,000 digits over 59,998: 119,999 characters.
+    longest = Fraction(10**59_999 + 1, 3 * 10**59_997)
+    for changes, name in (({"X": [X[0], [[1, 2], [3, longest]]]}, "X[1][1][1]"),
+                          ({"z": [[1, 0], [longest, 0]]}, "z[1][0]"),
+                          ({"v": [rational(longest), 1]}, "v[0]")):
+        with pytest.raises(InvalidInput, match="119,999 characters") as caught:
+            build(**changes)
+        assert caught.value.name == name
 
 
 def test_floats_say_when_they_round():

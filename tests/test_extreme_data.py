@@ -29,6 +29,8 @@ from conditions.exact.ranks import integer_rows
 from conditions.losses import LOSSES
 from conditions.selection import features, optimal_selection
 from conditions.separation.frobenius import ExactSolution, solve, solve_exactly
+from verifier.certify import certify
+from verifier.directions import explore
 
 ABOUT_DATASET = (unique_optimum, equal_scores, no_flat_sample, full_rank)
 ABOUT_SELECTION = (feasibility, support_indices, all_support, local_optimality, rank_bound)
@@ -80,6 +82,43 @@ def test_everything_is_decided_and_accepted(name):
         assert not any(verdict.undecided for verdict in verdicts)
         verdicts += [no_stationary_point.decide(dataset, loss, budget=0) for loss in LOSSES]
         accepted(dataset, *verdicts)
+
+
+TINY = F(1, 3**62_000)
+"""29,582 digits below the stroke; its powers are soon longer than a checker reads."""
+
+
+def test_what_no_checker_could_read_is_undecided():
+    # One row φ = TINY²: ‖W^mm‖² = TINY^−4, of 118,327 digits; that some W is feasible needs only
+    # one of about 10^60,000.
+    dataset = AttentionDataset.build([[[TINY], [0]]], [1], [[TINY]], [1])
+    report = certify(dataset, seconds=0, iterations=0)
+    found = {verdict.condition: verdict for verdict in report.verdicts}
+    for condition in ("support_indices", "all_support", "local_optimality", "rank_bound"):
+        assert found[condition].undecided
+        assert "118,327 characters" in found[condition].reason
+    for condition in ("feasibility", "unique_optimum", "full_rank", "no_stationary_point"):
+        assert found[condition].holds
+    accepted(dataset, *report.verdicts)
+    explored = explore(dataset)
+    assert all(verdict.undecided for verdict in explored.report.verdicts)
+    accepted(dataset, *explored.report.verdicts)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_is_written_is_accepted(seed):
+    draw = random.Random(seed)
+    pool = [TINY, -TINY, F(7**50, 10**8000), F(1, 3), 1, -1, 0]
+    n, d = draw.randint(1, 2), draw.randint(1, 2)
+
+    def vectors(count):
+        return [[draw.choice(pool) for _ in range(d)] for _ in range(count)]
+
+    dataset = AttentionDataset.build([vectors(draw.randint(2, 3)) for _ in range(n)],
+                                     [draw.choice((1, -1)) for _ in range(n)], vectors(n),
+                                     vectors(1)[0])
+    accepted(dataset, *certify(dataset, seconds=0, iterations=0, robust=True).verdicts)
+    accepted(dataset, *explore(dataset, seconds=1).report.verdicts)
 
 
 @pytest.mark.parametrize("size", [1e-170, 1e170])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from conditions.family import Point
 from verifier.cli import main
 from verifier.families import point_text
+from verifier.kernel import polynomials
 
 FAMILY = {"parameter": "t", "interval": [0, 2], "Y": [1], "z": [[1, 0]], "v": [1, 0],
           "X": [[[0, 0], [-1, 0], ["1 - t^2", -1]]]}
@@ -59,9 +60,54 @@ def test_bad_options_are_refused(path, arguments, monkeypatch, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+LONG = "7" * 5000
+"""A number that is too long for Python to spell unasked."""
+
+
+def test_long_coefficients_are_written_and_accepted(path, tmp_path, monkeypatch, capsys):
+    # The score gap of token 1 is t − 1/3, that of token 2 is 2 − LONG·t²: a root of 5,000 digits.
+    path.write_text(json.dumps({**FAMILY, "interval": ["1/10", "1"], "X": [
+        [[0, 0], ["1/3 - t", 1], [f"{LONG}*t^2 - 1/{LONG}", -1]]]}))
+    certificate = tmp_path / "c.json"
+    assert run(monkeypatch, "family", path, "--json", certificate) == 0
+    capsys.readouterr()
+    assert run(monkeypatch, "check", certificate) == 0
+
+
+def test_what_the_checker_would_refuse_is_not_written(path, tmp_path, monkeypatch, capsys):
+    certificate = tmp_path / "c.json"
+    denominators = [f"1/(t + {k})^64" for k in range(65)]
+    path.write_text(json.dumps({**FAMILY, "z": [[0] * 65], "X": [[[0] * 65] * 2],
+                                "v": denominators}))
+    assert run(monkeypatch, "family", path, "--json", certificate) == 2
+    assert "4,096" in capsys.readouterr().err
+    # No file is worth its signs, says this checker.
+    monkeypatch.setattr(polynomials, "_LEAST_WORK", 0)
+    monkeypatch.setattr(polynomials, "_WORK_PER_CHARACTER", 0)
+    path.write_text(json.dumps(FAMILY))
+    assert run(monkeypatch, "family", path, "--json", certificate) == 2
+    said = capsys.readouterr()
+    assert "is refused by the checker" in said.err and said.err.count("\n") == 1
+    assert said.out == ""
+    assert not certificate.exists()
+
+
+@pytest.mark.parametrize(("change", "named"), [
+    ({"interval": [0, "1." + "0" * 59_999 + "1"]}, "interval"),
+    ({"v": ["1." + "0" * 9_000 + "1", 1]}, "v")])
+def test_numbers_that_no_checker_reads_are_refused(path, change, named, monkeypatch, capsys):
+    path.write_text(json.dumps({**FAMILY, **change}))
+    assert run(monkeypatch, "family", path) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"attsvm: {named}") and error.count("\n") == 1
+
+
 @pytest.mark.parametrize(("point", "text"), [
     (Point.of(fmpq(-3, 2)), "-3/2"), (Point((-2, 0, 1), 0), "−√2"), (Point((-8, 0, 1), 1), "2√2"),
     (Point((-1, -1, 1), 1), "1/2 + √5/2"), (Point((-2, 0, 9), 1), "√2/3"),
-    (Point((-2, 0, 0, 1), 0), "root of θ^3 − 2 near 1.25992105")])
+    (Point((-2, 0, 0, 1), 0), "root of θ^3 − 2 near 1.25992105"),
+    (Point.of(fmpq(fmpz(10)**5000 + 1, 2 * fmpz(10)**5000)), "a rational number near 0.5"),
+    (Point((-2 * 10**5000, 0, 10**5000 + 1), 1), "root of a polynomial of degree 2 near 1.41421356"),
+    ])
 def test_points_are_written_exactly(point, text):
     assert point_text(point) == text

@@ -12,9 +12,11 @@ from flint import fmpq, fmpq_poly
 from conditions import local_optimality
 from conditions.errors import InvalidInput
 from conditions.family import Family, Point, merged, partition
+from conditions.family.family import MAX_DEGREE
 from conditions.family.parsing import rational_function
 from conditions.family.roots import between, real_roots
 from conditions.separation.frobenius import Infeasible, solve
+from verifier.kernel import polynomials
 
 
 # Differences (1, 0) and (θ² − 1, 1), score gaps 1 and θ² − 1. Both rows are support indices while
@@ -156,6 +158,22 @@ def test_other_texts_are_refused_in_one_line(text):
     with pytest.raises(InvalidInput) as error:
         rational_function(text, "theta", "X[0][0][0]")
     assert "X[0][0][0]" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_degrees_above_what_a_checker_reads_are_refused_before_the_work():
+    assert MAX_DEGREE == polynomials._DEGREE == 4096
+    # 65 denominators of degree 64.
+    with pytest.raises(InvalidInput, match="degree 4,160 over one denominator"):
+        Family.build([[[0] * 65] * 2], [1], [[0] * 65],
+                     [f"1/(t + {k})^64" for k in range(65)], "t")
+    # Features of degree 128, orthogonal: products of degree 256, so 17 rows may have multipliers
+    # of degree 17·256.
+    n = 17
+    tokens = [["t^64 + 1", *[0] * (n - 1)], [0] * n]
+    queries = [["t^64 + 1" if j == i else 0 for j in range(n)] for i in range(n)]
+    family = Family.build([tokens] * n, [1] * n, queries, [1] * n, "t")
+    with pytest.raises(InvalidInput, match="degree 4,352 in the multipliers of 17 rows"):
+        partition(family, (0,) * n, fmpq(0), fmpq(1))
 
 
 def test_points_compare_exactly():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -57,6 +58,14 @@ def test_zeros_are_merged():
     for each in found:
         stationary(dataset, krawczyk.verify(space, "correlation", each), Status.FAILS,
                    "correlation")
+
+
+def test_logits_out_of_the_range_of_floats_lead_nowhere():
+    # All features are about 1e-400, 0 as floats; warnings are errors here.
+    tiny = Fraction(1, 10**400)
+    space = row_space(AttentionDataset.build([[[tiny], [0]], [[2 * tiny], [tiny]]], [1, 1],
+                                             [[1], [-1]], [1]))
+    assert len(zeros(space, "logistic", random_starts(space, 20, 0))) == 0
 
 
 def test_starts_are_seeded_and_within_range():

@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 from conditions.errors import InvalidInput
 from conditions.exact.numbers import (
     MAX_CHARACTERS,
+    characters,
+    is_short,
     number_to_json,
     rational,
     round_dyadic,
     to_float,
 )
+from verifier.kernel import Refusal, numbers
+from verifier.kernel.reading import long_integers
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 integers = st.integers(-10**40, 10**40)
@@ -104,13 +108,31 @@ def test_limits_are_inclusive(text):
     Decimal("Infinity"), Decimal("1e30000"), sympy.pi, sympy.oo, sympy.nan, sympy.Symbol("x"),
     "", " ", ".", "1/0", "1/-2", "1/2/3", "1.5/2", "1_000", "٣", "１", "nan", "inf", "0x", "0x.p1",
     "0x_1", "1e", "e5", "--1", "1\x00", "1 2", "1e20001", "1e-20001", "1e999999999",
-    "1e9999999999", "0x1p20001", "0x1p-99999", "9" * (MAX_CHARACTERS + 1)],
+    "1e9999999999", "0x1p20001", "0x1p-99999", "9" * (MAX_CHARACTERS + 1),
+    # 60,001 digits over 10^60,000 are 120,003 characters as p/q.
+    "1." + "0" * 59_999 + "1", Decimal("1." + "0" * 59_999 + "1")],
     ids=lambda value: type(value).__name__)
 def test_refused_in_one_line(value):
     with pytest.raises(InvalidInput) as caught:
         rational(value, "X[0][1]")
     assert caught.value.name == "X[0][1]"
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_the_limit_is_that_of_the_checker():
+    assert MAX_CHARACTERS == numbers.MAX_CHARACTERS
+    # 50,001 digits, a stroke, and 49,998 digits are as long as it may be.
+    longest = fmpq(fmpz(10)**50_000 + 3, fmpz(10)**49_997)
+    for value, length in ((longest, 100_000), (-longest, 100_001), (longest * 10, 99_999)):
+        assert characters(value) == length
+        assert is_short(value) == (length <= MAX_CHARACTERS)
+        spelled = str(number_to_json(value))
+        if is_short(value):
+            with long_integers():
+                assert numbers.parse_number(spelled, "here") == Fraction(str(value))
+        else:
+            with pytest.raises(Refusal):
+                numbers.parse_number(spelled, "here")
 
 
 def test_spellings():

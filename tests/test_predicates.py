@@ -340,7 +340,7 @@ def test_lemma_6_on_random_instances():
         assert p.orthonormal_tokens.evaluate(found).holds
         outcome = p.count_of_lemma6.evaluate(found)
         assert outcome.holds
-        assert f"takes {projected(gamma, lam)} tokens" in outcome.facts[0].statement
+        assert f"takes {projected(gamma, lam)} of" in outcome.facts[0].statement
         claimed += bool(allowed)
     assert claimed > 5
     assert p.count_of_lemma6.evaluate(case()).undecided

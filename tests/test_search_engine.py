@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import verifier
 from conditions.dataset import AttentionDataset
 from conditions.errors import InvalidInput
 from verifier.claims import Case, parse
-from verifier.claims.claim import Claim, claim_of
+from verifier.claims.claim import Claim, Standing, claim_of
 from verifier.claims.registry import find
 from verifier.kernel import check_text
 from verifier.search import Counterexample, Problem, search
@@ -116,6 +117,41 @@ def test_theorems_survive(name):
     assert stages and all(stage["datasets"] > 0 for stage in stages)
     complete = [stage for stage in stages if stage["exhaustive"]]
     assert all(stage["drawn"] == stage["places"] for stage in complete)
+
+
+def test_a_search_does_not_trust_the_theorem_that_it_tests(monkeypatch):
+    """Theorem 4 as printed, taken for proved by everyone else: its counterexample is found."""
+    from conditions import low_norm_limit, nonnegative_features
+    from conditions.certificates import NonnegativeProducts
+    from conditions.verdict import Status, proved
+
+    def believed(dataset):
+        return proved(nonnegative_features.CONDITION, Status.HOLDS, NonnegativeProducts(), "")
+
+    monkeypatch.setattr(nonnegative_features, "decide", believed)
+    monkeypatch.setattr(low_norm_limit, "decide", lambda dataset, *_: believed(dataset))
+    for name in ("thm4", "thm4_zero"):
+        claim = replace(find(name), standing=Standing.PROVED)
+        problem = Problem.of(claim)
+        assert problem.skeptical and not Problem.of(claim, "equal_scores").skeptical
+        result = search(problem, seconds=120, seed=1)
+        assert result.found is not None, name
+        assert result.found.conclusion.verdicts[0].condition in (
+            "limit_from_start", "invariant_ray")
+
+
+def test_a_zero_of_the_gradient_is_found_in_spite_of_a_proof_that_there_is_none(monkeypatch):
+    from conditions import no_stationary_point
+    from conditions.certificates import SeparableQueries
+    from verifier.claims import predicates as p
+    # ∇L(log 3) = 0: test_no_stationary_point has the reason.
+    dataset = AttentionDataset.build([[[1], [0]], [["3/2"], ["1/2"]]], [1, 1], [[1], [-1]], [1])
+    assert p.no_stationary_point.evaluate(Case(dataset)).fails
+    monkeypatch.setattr(no_stationary_point.separable_queries, "proof",
+                        lambda dataset: SeparableQueries(()))
+    assert p.no_stationary_point.evaluate(Case(dataset)).holds
+    outcome = p.no_stationary_point.evaluate(Case(dataset, skeptical=True))
+    assert outcome.fails and outcome.verdicts[0].certificate.kind == "krawczyk"
 
 
 def test_lemma_6_survives_all_of_its_lattices_and_needs_its_hypotheses():

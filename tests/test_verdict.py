@@ -7,9 +7,17 @@ import itertools
 
 import pytest
 from acceptance import accepted
+from flint import fmpq, fmpz
 
 from conditions import AttentionDataset, Evidence, Status, Verdict
-from conditions.certificates import Krawczyk, OptimalTokens, OptimumTie
+from conditions.certificates import (
+    ExceptionalSelection,
+    Farkas,
+    Krawczyk,
+    OptimalTokens,
+    OptimumTie,
+    Separator,
+)
 from conditions.verdict import proved, undecided, weakest
 from verifier.certify import Report
 from verifier.kernel import check_text
@@ -59,6 +67,20 @@ def test_evidence_is_that_of_the_kind_unless_given():
     assert Krawczyk.evidence == "enclosed"
     given = proved("c", Status.HOLDS, PROOF, "", evidence=Evidence.ENCLOSED)
     assert given.evidence is Evidence.ENCLOSED
+
+
+def test_nothing_is_claimed_that_a_checker_cannot_read():
+    # 1/3^210,000 has 100,196 digits; the second certificate holds it in a part of a part.
+    long = fmpq(1, fmpz(3)**210_000)
+    for certificate in (Separator(((fmpq(1), long),)),
+                        ExceptionalSelection((0,), Farkas(((0, 1, long),)))):
+        verdict = proved("feasibility", Status.HOLDS, certificate, "", selection=(0,))
+        assert verdict.undecided and verdict.certificate is None
+        assert verdict.selection == (0,)
+        assert "100,198 characters" in verdict.reason
+    assert proved("feasibility", Status.HOLDS, Separator(((fmpq(long.q),),)), "").undecided
+    short = fmpq(1, fmpz(3)**200_000)
+    assert proved("feasibility", Status.HOLDS, Separator(((short,),)), "").holds
 
 
 def test_observation_is_said():

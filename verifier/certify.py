@@ -42,6 +42,7 @@ from conditions.selection import Selection, check_selection, optimal_selection
 from conditions.verdict import Verdict, undecided
 from verifier.asked import Asked
 from verifier.descent import LINEAR_HEAD, FactoredRun, Head, QuadraticHead, Run, descend
+from verifier.kernel.reading import MAX_BYTES
 from verifier.limits import LIMITS, limits
 from verifier.multi_token import observe, selected_sets
 
@@ -92,13 +93,29 @@ class Report:
                 f'border:0" srcdoc="{escape(render(self))}"></iframe>')
 
     def certificate_text(self) -> str:
-        """The certificate file as text, one verdict a line."""
+        """The certificate file as text, one verdict a line.
+
+        Raises ``InvalidInput`` if it is longer than a checker reads.
+        """
         parts = dict(self.certificate)
         verdicts = parts.pop("verdicts")
         head = json.dumps(parts, separators=(",", ":"), ensure_ascii=False)
         lines = ",\n".join(json.dumps(v, separators=(",", ":"), ensure_ascii=False)
                            for v in verdicts)
-        return f'{head[:-1]},"verdicts":[\n{lines}\n]}}\n'
+        return readable(f'{head[:-1]},"verdicts":[\n{lines}\n]}}\n')
+
+
+def readable(text: str) -> str:
+    """The text of a certificate file, if it is no longer than a checker reads.
+
+    Raises ``InvalidInput``.
+    """
+    size = len(text.encode())
+    if size > MAX_BYTES:
+        raise InvalidInput("certificate", f"{size:,} bytes", f"must have at most {MAX_BYTES:,}, "
+                           "which a checker reads", "split the data, or decide fewer conditions "
+                           "with --only")
+    return text
 
 
 def dataset_to_json(dataset: AttentionDataset) -> dict[str, Any]:

@@ -11,13 +11,17 @@ from typing import Any
 from flint import fmpq, fmpq_poly
 
 from conditions.errors import InvalidInput
-from conditions.exact.numbers import number_to_json, rational
+from conditions.exact.numbers import MAX_CHARACTERS, is_short, number_to_json, rational
 from conditions.family import Family, Piece, Point, Span, merged, partition
+from conditions.family.family import check_degree
 from conditions.selection import Selection, optimal_selection
+from verifier.certify import readable
 from verifier.io.files import Path
 from verifier.io.json_data import read_json
 
 _FIELDS = {"parameter", "interval", "X", "Y", "z", "v"}
+_SHOWN = 60
+"""Characters of the longest number in a table."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,10 @@ class Partitioned:
         return merged(self.pieces)
 
     def certificate_text(self) -> str:
-        """The certificate file, as docs/certificates.md specifies it; one piece a line."""
+        """The certificate file, as docs/certificates.md specifies it; one piece a line.
+
+        Raises ``InvalidInput`` if it holds what a checker does not read.
+        """
         family = self.family
         points = [piece.cell.low for piece in self.pieces[::2]]
         starts = [*family.starts(), len(family.tokens.vectors)]
@@ -51,7 +58,7 @@ class Partitioned:
         text = json.dumps(head, separators=(",", ":"), ensure_ascii=False)
         lines = ",\n".join(json.dumps(_piece(piece), separators=(",", ":"))
                            for piece in self.pieces)
-        return f'{text[:-1]},"pieces":[\n{lines}\n]}}\n'
+        return readable(f'{text[:-1]},"pieces":[\n{lines}\n]}}\n')
 
 
 def partition_file(path: Path, selection: str | Selection, interval: tuple[str, str] | None
@@ -59,7 +66,8 @@ def partition_file(path: Path, selection: str | Selection, interval: tuple[str, 
     """Partition the family in a JSON file: X, Y, z, v, and optionally parameter and interval.
 
     selection: token indices, or ``"opt"`` for the optimal tokens in the middle of the interval.
-    interval: its two ends, over those of the file. Raises ``InvalidInput``.
+    interval: its two ends, over those of the file. Raises ``InvalidInput``, also for a partition
+    with numbers or degrees that no checker reads.
     """
     fields = read_json(path)
     unknown = sorted(set(fields) - _FIELDS)
@@ -81,7 +89,10 @@ def partition_file(path: Path, selection: str | Selection, interval: tuple[str, 
                                f"have a pole in the middle of the interval, {middle}",
                                "give indices")
         selection = optimal_selection(family.at(middle))
-    return Partitioned(family, selection, tuple(partition(family, selection, low, high)))
+    found = Partitioned(family, selection, tuple(partition(family, selection, low, high)))
+    # What cannot be written cannot be checked, and is not claimed.
+    found.certificate_text()
+    return found
 
 
 def _interval(value: Any) -> tuple[fmpq, fmpq]:
@@ -93,7 +104,16 @@ def _interval(value: Any) -> tuple[fmpq, fmpq]:
 
 
 def _polynomial(a: fmpq_poly) -> list[int | str]:
-    return [number_to_json(c) for c in a.coeffs()]
+    check_degree("family", "in its partition", a.degree())
+    return [_number(c) for c in a.coeffs()]
+
+
+def _number(value: fmpq) -> int | str:
+    if not is_short(value):
+        raise InvalidInput("family", "its partition", f"has a number of more than "
+                           f"{MAX_CHARACTERS:,} characters, which a checker does not read",
+                           "round the coefficients of its entries")
+    return number_to_json(value)
 
 
 def _part(denominator: fmpq_poly, vectors: tuple[tuple[fmpq_poly, ...], ...]) -> dict[str, Any]:
@@ -103,9 +123,9 @@ def _part(denominator: fmpq_poly, vectors: tuple[tuple[fmpq_poly, ...], ...]) ->
 
 def _point(point: Point) -> Any:
     if point.rational is not None:
-        return number_to_json(point.rational)
-    return {"polynomial": list(point.coefficients),
-            "interval": [number_to_json(end) for end in point.enclosure(16)]}
+        return _number(point.rational)
+    return {"polynomial": _polynomial(point.polynomial),
+            "interval": [_number(end) for end in point.enclosure(16)]}
 
 
 def _piece(piece: Piece) -> dict[str, Any]:
@@ -118,11 +138,18 @@ def _piece(piece: Piece) -> dict[str, Any]:
 
 
 def point_text(point: Point) -> str:
-    """The point for people: exact if rational or quadratic, else the root it is."""
+    """The point for people: exact if rational or quadratic, else the root it is.
+
+    Numbers of many digits are left out.
+    """
     value = point.rational
     if value is not None:
-        return str(value)
-    if len(point.coefficients) == 3:
+        text = str(value)
+        return text if len(text) <= _SHOWN else f"a rational number near {float(point):.9g}"
+    degree = len(point.coefficients) - 1
+    if max(map(abs, point.coefficients)) >= 10**_SHOWN:
+        return f"root of a polynomial of degree {degree} near {float(point):.9g}"
+    if degree == 2:
         return _quadratic(point)
     return f"root of {_spelled(point)} near {float(point):.9g}"
 

@@ -15,6 +15,9 @@ from conditions.family.parsing import Fraction, rational_function
 
 Polys = tuple[fmpq_poly, ...]
 
+MAX_DEGREE = 4096
+"""Of the polynomials that a checker reads (docs/certificates.md)."""
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -60,7 +63,8 @@ class Family:
         shape = AttentionDataset.build([[[0] * d for _ in s] for s in samples], Y,
                                        [[0] * d for _ in queries], [0] * d)
         return cls(parameter, shape.lengths, shape.labels,
-                   _part([x for sample in samples for x in sample]), _part(queries), _part(head))
+                   _part([x for sample in samples for x in sample], "X"),
+                   _part(queries, "z"), _part(head, "v"))
 
     @property
     def n(self) -> int:
@@ -123,10 +127,22 @@ def _vectors(value: Any, parameter: str, name: str, d: int | None = None
     return found
 
 
-def _part(vectors: list[list[Fraction]]) -> Part:
+def _part(vectors: list[list[Fraction]], name: str) -> Part:
     common = fmpq_poly([1])
     for vector in vectors:
         for _, below in vector:
             common = common * (below // common.gcd(below))
-    return Part(tuple(tuple(above * (common // below) for above, below in vector)
-                      for vector in vectors), common)
+            check_degree(name, "over one denominator", common.degree())
+    found = tuple(tuple(above * (common // below) for above, below in vector)
+                  for vector in vectors)
+    check_degree(name, "over one denominator",
+                 max(a.degree() for vector in found for a in vector))
+    return Part(found, common)
+
+
+def check_degree(name: str, what: str, degree: int) -> None:
+    """Refuse polynomials that a checker would not read. Raises ``InvalidInput``."""
+    if degree > MAX_DEGREE:
+        raise InvalidInput(name, f"degree {degree:,} {what}", f"must be at most {MAX_DEGREE:,}, "
+                           "which a checker reads", "give entries of lower degree, or with fewer "
+                           "different denominators")

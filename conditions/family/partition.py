@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 
 from conditions.dataset import AttentionDataset
 from conditions.errors import InvalidInput
-from conditions.family.family import Family
+from conditions.family.family import Family, check_degree
 from conditions.family.roots import Point, between, real_roots
 from conditions.selection import Row, Selection, check_selection, features
 from conditions.separation.frobenius import Infeasible, solve_exactly
@@ -103,7 +103,7 @@ def partition(family: Family, selection: Sequence[int], low: fmpq, high: fmpq) -
     """The pieces of [low, high] in order: point, open cell, point, …, point.
 
     low < high, rational. Neighbours may have equal verdicts; `merged` joins them. Raises
-    ``InvalidInput``.
+    ``InvalidInput``, also where multipliers may have a degree above 4,096.
     """
     if not low < high:
         raise InvalidInput("interval", f"[{low}, {high}]", "must have its lower end first",
@@ -216,6 +216,8 @@ def _solved(problem: _Problem, basis: list[Row], lifted: bool
     (K + 11ᵀ)a = c·1 makes a a null vector of the features where they have one.
     """
     s = len(basis)
+    # By Cramer's rule; so many products of exact matrices would take hours, too.
+    check_degree("family", f"in the multipliers of {s} rows", s * problem.degree)
     gram = [[problem.product(k, j) + int(lifted) for j in basis] for k in basis]
     needed = s * problem.degree + 1
     points: list[fmpq] = []

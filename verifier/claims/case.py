@@ -29,7 +29,9 @@ class Case:
     for the flow), None where none is chosen; ``first_step``: η₀ of the first step, None where it
     is η. ``start``: W(0), d × d, zero if left out. ``rank``: m, the columns of K and Q.
     ``token_sets``: O_i of Gen-SVM. ``lam``: λ > 0 of the head v·x − λ‖x‖². ``seconds``: budget
-    of each search for a proof.
+    of each search for a proof. ``skeptical``: theorems that a search puts to the test are not
+    taken for granted: limits are proved by runs, basins and rays alone, and zeros of the gradient
+    are looked for before there is a proof that there are none.
     Raises ``InvalidInput``. Two cases are equal if they share the dataset and all choices.
     """
 
@@ -44,6 +46,7 @@ class Case:
     token_sets: TokenSets | None = None
     lam: fmpq | None = None
     seconds: float = 10.0
+    skeptical: bool = False
 
     def __post_init__(self) -> None:
         selection = self.selection or optimal_selection(self.dataset)

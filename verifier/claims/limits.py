@@ -23,6 +23,7 @@ from conditions import (
     verified_run,
 )
 from conditions.certificates import ExactKKT, InvariantRay
+from conditions.gradient_at_zero import exact_pull
 from conditions.losses import CUBIC
 from conditions.selection import Selection
 from conditions.stationary import vanishing_gradient
@@ -145,9 +146,17 @@ def on_ray(case: Case) -> Answer:
 
 def from_start(case: Case) -> Answer:
     """The run itself, repeated in enclosures until it is in a basin."""
-    if case.step is None or not case.constant_step:
-        return "a verified run has one constant step"
+    if case.step is None:
+        return "no step size is given"
     W = case.start_matrix()
+    facts: tuple[Fact, ...] = ()
+    if not case.constant_step:
+        pull = exact_pull(case.dataset, case.loss)
+        if (pull is None or case.opening_step is None or case.rule != "plain"
+                or not case.starts_at_zero):
+            return "a verified run has one constant step"
+        W = pull * (case.opening_step / case.dataset.n)
+        facts = (Fact("first_step", "W(1) = −η₀∇L(0) is rational; the run starts there"),)
     if case.rule == "flow":
         # Only the start itself can be tested: the flow is not a run.
         for alpha in dict.fromkeys([case.selection, case.opt]):
@@ -157,7 +166,7 @@ def from_start(case: Case) -> Answer:
         return _open(verdict)
     verdict = verified_run.decide(case.dataset, W, case.rule, case.step, case.loss,
                                   budget=_BUDGET, seconds=case.seconds)
-    return Limit((verdict,), (), verdict.selection) if verdict.holds else _open(verdict)
+    return Limit((verdict,), facts, verdict.selection) if verdict.holds else _open(verdict)
 
 
 def stalls(case: Case) -> Answer:
@@ -175,6 +184,9 @@ def stalls(case: Case) -> Answer:
 PROVERS: tuple[Prover, ...] = (stays, nonnegative, low_norm, first_step, on_ray, from_start)
 """Tried in this order, cheap ones first, for losses with ℓ' < 0."""
 
+SKEPTICAL_PROVERS: tuple[Prover, ...] = (stays, on_ray, from_start)
+"""Those that follow the descent of the case itself."""
+
 CUBIC_PROVERS: tuple[Prover, ...] = (stays, stalls)
 """The same for the cubic loss."""
 
@@ -183,7 +195,8 @@ CUBIC_PROVERS: tuple[Prover, ...] = (stays, stalls)
 def limit(case: Case) -> Limit | tuple[str, ...]:
     """The first limit that is proved, or why none is. Cached: claims share the work."""
     reasons = []
-    for prover in CUBIC_PROVERS if case.loss == CUBIC else PROVERS:
+    provers = SKEPTICAL_PROVERS if case.skeptical else PROVERS
+    for prover in CUBIC_PROVERS if case.loss == CUBIC else provers:
         answer = prover(case)
         if isinstance(answer, Limit):
             return answer

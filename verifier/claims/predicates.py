@@ -217,8 +217,7 @@ first_step_separates = register(
     lambda case, _: conditions.first_step_separates.decide(case.dataset, case.loss), Cost.EXACT,
     "ℓ")
 no_stationary_point = register(
-    "no_stationary_point", "∇L(W) ≠ 0 for every W",
-    lambda case, _: conditions.no_stationary_point.decide(case.dataset, case.loss), Cost.SEARCH,
+    "no_stationary_point", "∇L(W) ≠ 0 for every W", settings.no_stationary_point, Cost.SEARCH,
     "ℓ")
 
 # Descent -------------------------------------------------------------------------------------

@@ -7,10 +7,12 @@ from itertools import product
 from math import prod
 
 from conditions import feasibility, full_rank
+from conditions import no_stationary_point as stationary
 from conditions.losses import CUBIC, decreasing
 from conditions.nonnegative_features import negative_pair, zero_feature
 from conditions.selection import Selection, features
-from conditions.verdict import Status
+from conditions.stationary import krawczyk
+from conditions.verdict import Status, Verdict
 from verifier.claims.case import Case
 from verifier.claims.outcome import (
     Fact,
@@ -124,6 +126,15 @@ def decreasing_loss(case: Case, _: Selection) -> Outcome:
                 f"run from {min(scores)} to {max(scores)}"))
     return arithmetic(True, Fact("decreasing_loss", f"ℓ'(u) = {slope} < 0, as no scores of a "
                                  "sample have 0 between them"))
+
+
+def no_stationary_point(case: Case, _: Selection) -> Verdict:
+    """Whether ∇L(W) ≠ 0 for every W; to a sceptic only if no zero is found either."""
+    if case.skeptical and case.loss != CUBIC:
+        zero = krawczyk.proof(case.dataset, case.loss)
+        if zero is not None:
+            return stationary.refuted(zero, case.loss)
+    return stationary.decide(case.dataset, case.loss)
 
 
 def every_selection_feasible(case: Case, _: Selection) -> Outcome:

@@ -58,7 +58,7 @@ def counterexample_command(
             taken = time.monotonic() - began
     if made is None or shrunk is None:
         print(f"no counterexample to {problem.title} found in {result.seconds:.1f} s (seed {seed}),"
-              " which proves nothing; looked at:")
+              f" which proves nothing; looked at {result.coverage.summary()}:")
         print("\n".join(f"  {line}" for line in result.coverage.lines()))
         return
     print(made.explanation)

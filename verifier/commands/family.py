@@ -15,6 +15,7 @@ from conditions.family import Span
 from verifier import io
 from verifier.commands.options import check_output, parse_selection
 from verifier.families import Partitioned, partition_file, point_text
+from verifier.kernel import check_text
 from verifier.report.terminal import shown_selection
 
 
@@ -36,11 +37,22 @@ def family_command(
         raise InvalidInput("--selection", selection, "must be opt or token indices",
                            "a run selects at one value of the parameter only")
     found = partition_file(data, named, interval)
+    text = None if json is None else _accepted(found)
     Console().print(_table(found))
     print("all pieces exact: polynomial multipliers, signs by root isolation")
-    if json is not None:
-        io.write_atomically(json, found.certificate_text())
+    if json is not None and text is not None:
+        io.write_atomically(json, text)
         print(f"certificate written to {json}; check it with: attsvm check {json}")
+
+
+def _accepted(found: Partitioned) -> str:
+    """The certificate, which the checker accepts: its work is limited. Raises ``InvalidInput``."""
+    text = found.certificate_text()
+    refusals = check_text(text).refusals
+    if refusals:
+        raise InvalidInput("family", "its certificate", f"is refused by the checker ({refusals[0]})",
+                           "narrow the interval or simplify the entries")
+    return text
 
 
 def _table(found: Partitioned) -> Table:

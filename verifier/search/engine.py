@@ -39,6 +39,9 @@ _FIRST_REACH, _REACH = 15, 3
 """Complexity of lattices beyond the simplest: of the first pass, and more in every further one."""
 _RANDOM_FROM, _RANDOM_SHARE = 2, 512
 _PROOF_SECONDS = 30.0
+_FIRST_STEP = 4.0
+"""Of descents with a long first step, in margins: how far floats take it."""
+_SAMPLED = 1 / 1024
 
 Progress = Callable[[str], None]
 
@@ -168,7 +171,8 @@ class _Run:
             self.check_time(stage)
             if time.process_time() > self.leave:
                 return
-            self.decide(stage, Case(kept.dataset(k), loss=loss))
+            self.decide(stage, Case(kept.dataset(k), loss=loss,
+                                    skeptical=self.problem.skeptical))
 
     def screened(self, batch: Batch, loss: str) -> tuple[list[str], Batch]:
         """The datasets of *batch* worth deciding, and the names of the screens."""
@@ -183,12 +187,16 @@ class _Run:
             for aim in aims.values():
                 open_ = np.flatnonzero(~hit)
                 hit[open_] = aim(batch.take(open_)) if len(open_) else False
+            if self.problem.skeptical:
+                # Some that show nothing in floats are decided all the same.
+                hit |= self.rng.random(len(batch)) < _SAMPLED
             batch = batch.take(hit)
         return [*names, *(aims or ())], batch
 
     def aims(self, loss: str) -> dict[str, screens.Screen] | None:
         """Screens any of which a dataset must pass for the conclusion to fail; None: no screen."""
         found: dict[str, screens.Screen] = {}
+        skeptical = self.problem.skeptical
         for name in self.problem.refuted_by:
             if loss == CUBIC and name in LIMITS | {"no_stationary_point"}:
                 found["vanishes_at_zero"] = screens.vanishes_at_zero(loss)
@@ -197,14 +205,18 @@ class _Run:
             elif name in LIMITS:
                 if (name in ("limit_is", "limit_is_opt")
                         and "starts_at_zero" not in self.problem.demanded):
-                    return {"ends_elsewhere": screens.ends_elsewhere(loss, self.rng)}
+                    return {"ends_elsewhere": screens.ends_elsewhere(loss, self.rng,
+                                                                     skeptical=skeptical)}
                 found["vanishes_at_zero"] = screens.vanishes_at_zero(loss)
                 if name != "norm_diverges":
                     found["on_stray_ray"] = screens.on_stray_ray(loss)
                 if name in ("limit_is", "limit_is_opt"):
-                    found["leaves_opt"] = screens.leaves_opt(loss)
+                    long = self.problem.demanded & {"first_step_sufficient", "large_first_step"}
+                    found["leaves_opt"] = screens.leaves_opt(
+                        loss, skeptical=skeptical, first=_FIRST_STEP if long else 0.0)
             elif name == "no_stationary_point":
-                found["stationary"] = screens.has_stationary_point(loss, self.rng)
+                found["stationary"] = screens.has_stationary_point(loss, self.rng,
+                                                                   skeptical=skeptical)
             elif name == "low_rank_feasible":
                 found["no_rank_one_separator"] = screens.no_rank_one_separator(self.rng)
             else:

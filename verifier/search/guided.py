@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from conditions.exact.numbers import to_float
 from conditions.losses import CUBIC
 from conditions.stationary import vanishing_gradient
 from verifier.claims.case import Case
-from verifier.descent import descend
+from verifier.descent import descend, gradient
 from verifier.search.choices import descents, far_starts
 from verifier.search.problem import Problem
 
@@ -21,6 +21,8 @@ LIMITS = frozenset({"limit_is", "limit_is_opt", "limit_is_locally_optimal", "nor
 
 _LONGEST = {"plain": 1 << 17, "normalized": 1 << 12}
 """The steps that a run may take until floats see it in a basin."""
+
+_STARTS = 3
 
 
 def limit_cases(problem: Problem, case: Case, seconds: float) -> Iterator[Case]:
@@ -46,14 +48,34 @@ def limit_cases(problem: Problem, case: Case, seconds: float) -> Iterator[Case]:
                 yield replace(started, seconds=seconds)
         elif towards and leaves_opt(each):
             yield replace(each, seconds=seconds)
+    if towards and problem.skeptical and not exact:
+        yield from _from_random_starts(problem, chosen, seconds)
+
+
+def _from_random_starts(problem: Problem, chosen: Sequence[Case], seconds: float
+                        ) -> Iterator[Case]:
+    """The descents from a few random W(0), or from W(1), that floats see in another basin."""
+    for each in chosen:
+        if "starts_at_zero" not in problem.demanded:
+            rng = np.random.default_rng(_STARTS)
+            shape = (_STARTS, each.dataset.d, each.dataset.d)
+            starts = [each.with_start(W.tolist()) for W in rng.integers(-8, 9, size=shape)]
+        else:
+            starts = [each]
+        for start in starts:
+            if leaves_opt(start):
+                yield replace(start, seconds=seconds)
 
 
 def leaves_opt(case: Case) -> bool:
-    """Whether in floats descent from 0 enters a basin of another selection than opt."""
-    if case.step is None or not case.constant_step:
+    """Whether in floats descent enters a basin of another selection than opt."""
+    if case.step is None or case.opening_step is None:
         return False
+    W = np.array([[to_float(x) for x in row] for row in case.start])
+    if not case.constant_step:
+        W -= to_float(case.opening_step) * gradient(case.dataset, W, case.loss).value
     run = descend(case.dataset, rule=case.rule, step=to_float(case.step), loss=case.loss,
-                  iterations=_LONGEST[case.rule], seconds=5.0)
+                  iterations=_LONGEST[case.rule], start=W, seconds=5.0)
     return run.selected != case.opt and basin.decide(
         case.dataset, run.selected, run.final, case.rule, case.step, case.loss).holds
 

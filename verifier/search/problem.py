@@ -7,7 +7,7 @@ from functools import cached_property
 
 from conditions.errors import InvalidInput
 from verifier.claims.case import Case
-from verifier.claims.claim import Claim, Hypothesis
+from verifier.claims.claim import Claim, Hypothesis, Standing
 from verifier.claims.expression import And, Atom, Expression, Memo
 from verifier.claims.outcome import Outcome
 
@@ -77,6 +77,11 @@ class Problem:
         """The names of the predicates of the dropped hypotheses."""
         return frozenset(atom.predicate.name for h in self.claim.hypotheses
                          if h.name in self.dropped for atom in h.expression.atoms())
+
+    @property
+    def skeptical(self) -> bool:
+        """Whether the search tests a theorem that is proved here, with all its hypotheses."""
+        return self.claim.standing is Standing.PROVED and not self.dropped
 
     @cached_property
     def atoms(self) -> tuple[Atom, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from conditions.dataset import FloatArray
-from verifier.search.batch import Batch, BoolArray
+from verifier.search.batch import Batch, BoolArray, IntArray
 from verifier.search.fields import Field, follow, settled
 
 Screen = Callable[[Batch], BoolArray]
@@ -125,38 +125,54 @@ def may_leave_opt(batch: Batch) -> BoolArray:
              & nonnegative_products(batch))
 
 
-def ends_elsewhere(loss: str, rng: np.random.Generator, starts: int = 4, steps: int = 60) -> Screen:
-    """Descent from some random matrix of large norm is far from `settled` after some way."""
+def ends_elsewhere(loss: str, rng: np.random.Generator, starts: int = 4, steps: int = 60,
+                   skeptical: bool = False) -> Screen:
+    """Descent from some random matrix of large norm is far from `settled` after some way.
+
+    skeptical: selects another token than the optimal one after three times the way, on any dataset.
+    """
     def screen(batch: Batch) -> BoolArray:
-        worth = np.flatnonzero(may_leave_opt(batch))
+        worth = np.flatnonzero(may_leave_opt(batch) | skeptical)
         field, found = Field(batch.take(worth), loss), np.zeros(len(batch), dtype=bool)
         left = np.arange(len(worth))
         for _ in range(starts):
             W = rng.standard_normal((len(field), field.width))
             size = np.linalg.norm(W, axis=1) * np.maximum(field.spread, 1e-30)
-            W = follow(field, W * (12.0 / np.maximum(size, 1e-30))[:, None], steps)
-            away = ~settled(field, W)
+            W = follow(field, W * (12.0 / np.maximum(size, 1e-30))[:, None],
+                       3 * steps if skeptical else steps)
+            away = (_selects_other(field, W, batch.optimal[worth[left]]) if skeptical
+                    else ~settled(field, W))
             found[worth[left[away]]] = True
             field, left = field.take(~away), left[~away]
         return found
     return screen
 
 
-def leaves_opt(loss: str, blocks: int = 16, steps: int = 10) -> Screen:
-    """Descent from 0 selects another token than the optimal one in some sample."""
+def leaves_opt(loss: str, blocks: int = 16, steps: int = 10, skeptical: bool = False,
+               first: float = 0.0) -> Screen:
+    """Descent from 0 selects another token than the optimal one in some sample.
+
+    skeptical: on any dataset, and to the end. first: the length of a first step, in margins.
+    """
     def screen(batch: Batch) -> BoolArray:
-        left = np.flatnonzero(may_leave_opt(batch))
+        left = np.flatnonzero(may_leave_opt(batch) | skeptical)
         field = Field(batch.take(left), loss)
         W = np.zeros((len(field), field.width))
+        if first:
+            W = follow(field, W, 1, first)
         for _ in range(blocks):
             W = follow(field, W, steps)
-            open_ = ~settled(field, W)
+            open_ = ~settled(field, W) | skeptical
             field, W, left = field.take(open_), W[open_], left[open_]
         away = np.zeros(len(batch), dtype=bool)
-        chosen = field.logits(W).argmax(axis=2)
-        away[left] = (chosen != batch.optimal[left]).any(axis=1)
+        away[left] = _selects_other(field, W, batch.optimal[left])
         return away
     return screen
+
+
+def _selects_other(field: Field, W: FloatArray, optimal: IntArray) -> BoolArray:
+    """Whether W selects another token than the optimal one in some sample."""
+    return np.asarray((field.logits(W).argmax(axis=2) != optimal).any(axis=1))
 
 
 def on_stray_ray(loss: str) -> Screen:
@@ -203,14 +219,14 @@ def no_rank_one_separator(rng: np.random.Generator, tries: int = 256) -> Screen:
 
 
 def has_stationary_point(loss: str, rng: np.random.Generator, starts: int = 4,
-                         rounds: int = 20) -> Screen:
+                         rounds: int = 20, skeptical: bool = False) -> Screen:
     """Levenberg–Marquardt on ∇L = 0, from 0 and random starts, ends at a zero of moderate size.
 
-    Not tried where queries lie in a half-space, or features are independent, and none is flat:
-    there is no stationary point then (S1, S2a).
+    Not tried, unless skeptical, where queries lie in a half-space, or features are independent, and
+    none is flat: there is no stationary point then (S1, S2a).
     """
     def screen(batch: Batch) -> BoolArray:
-        excluded = no_flat_sample(batch)
+        excluded = no_flat_sample(batch) & (not skeptical)
         excluded &= (separable(batch.labels[:, :, None] * batch.queries)
                      | (np.linalg.matrix_rank(batch.features) == batch.features.shape[1]))
         field, found = Field(batch, loss), np.zeros(len(batch), dtype=bool)
