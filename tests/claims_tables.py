@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from verifier.claims.claim import Hypothesis
 from verifier.claims.predicates import PREDICATES
 from verifier.claims.registry import CLAIMS
 
@@ -21,8 +22,14 @@ def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 def _claims() -> str:
     return _table(("claim", "v1", "form", "standing", "hypotheses", "conclusion"), (
         (f"`{c.name}`", c.number, str(c.form), str(c.standing),
-         ", ".join(f"`{h.expression}`" for h in c.hypotheses) or "–",
+         ", ".join(map(_hypothesis, c.hypotheses)) or "–",
          "observed" if c.conclusion is None else f"`{c.conclusion}`") for c in CLAIMS.values()))
+
+
+def _hypothesis(hypothesis: Hypothesis) -> str:
+    """Its name, and what it stands for where that is another."""
+    name, spelled = f"`{hypothesis.name}`", f"`{hypothesis.expression}`"
+    return name if name == spelled else f"{name}: {spelled}"
 
 
 def _predicates() -> str:

@@ -60,23 +60,24 @@ def test_bad_options_are_refused(path, arguments, monkeypatch, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-LONG = "7" * 5000
-"""A number that is too long for Python to spell unasked."""
+LONG, ODD = "7" * 4400, "3" * 4399 + "1"
+"""Numbers that are too long for Python to spell unasked."""
 
 
 def test_long_coefficients_are_written_and_accepted(path, tmp_path, monkeypatch, capsys):
-    # The score gap of token 1 is t − 1/3, that of token 2 is 2 − LONG·t²: a root of 5,000 digits.
+    # The score gap of token 2 is ODD − LONG·t², with a root near √(3/7).
     path.write_text(json.dumps({**FAMILY, "interval": ["1/10", "1"], "X": [
-        [[0, 0], ["1/3 - t", 1], [f"{LONG}*t^2 - 1/{LONG}", -1]]]}))
+        [[0, 0], ["1/3 - t", 1], [f"{LONG}*t^2 - {ODD}", -1]]]}))
     certificate = tmp_path / "c.json"
     assert run(monkeypatch, "family", path, "--json", certificate) == 0
-    capsys.readouterr()
+    assert "root of a polynomial of degree 2 near 0.654653671" in " ".join(
+        capsys.readouterr().out.split())
     assert run(monkeypatch, "check", certificate) == 0
 
 
 def test_what_the_checker_would_refuse_is_not_written(path, tmp_path, monkeypatch, capsys):
     certificate = tmp_path / "c.json"
-    denominators = [f"1/(t + {k})^64" for k in range(65)]
+    denominators = [f"1/(t^64 + {k + 1})" for k in range(65)]
     path.write_text(json.dumps({**FAMILY, "z": [[0] * 65], "X": [[[0] * 65] * 2],
                                 "v": denominators}))
     assert run(monkeypatch, "family", path, "--json", certificate) == 2
@@ -94,7 +95,9 @@ def test_what_the_checker_would_refuse_is_not_written(path, tmp_path, monkeypatc
 
 @pytest.mark.parametrize(("change", "named"), [
     ({"interval": [0, "1." + "0" * 59_999 + "1"]}, "interval"),
-    ({"v": ["1." + "0" * 9_000 + "1", 1]}, "v")])
+    # Two rows: det K has the size of the fourth power of X times z, 160,000 digits.
+    ({"X": [[[0, 0], ["1e-20000*t + 1/3", 1], ["1e-19000*t - 1/7", -1]]],
+      "z": [["1e-20000*t + 1", "1/3"]]}, "family")])
 def test_numbers_that_no_checker_reads_are_refused(path, change, named, monkeypatch, capsys):
     path.write_text(json.dumps({**FAMILY, **change}))
     assert run(monkeypatch, "family", path) == 2
@@ -107,7 +110,7 @@ def test_numbers_that_no_checker_reads_are_refused(path, change, named, monkeypa
     (Point((-1, -1, 1), 1), "1/2 + √5/2"), (Point((-2, 0, 9), 1), "√2/3"),
     (Point((-2, 0, 0, 1), 0), "root of θ^3 − 2 near 1.25992105"),
     (Point.of(fmpq(fmpz(10)**5000 + 1, 2 * fmpz(10)**5000)), "a rational number near 0.5"),
-    (Point((-2 * 10**5000, 0, 10**5000 + 1), 1), "root of a polynomial of degree 2 near 1.41421356"),
-    ])
+    (Point((-2 * 10**5000, 0, 10**5000 + 1), 1),
+     "root of a polynomial of degree 2 near 1.41421356")])
 def test_points_are_written_exactly(point, text):
     assert point_text(point) == text

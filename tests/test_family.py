@@ -165,7 +165,7 @@ def test_degrees_above_what_a_checker_reads_are_refused_before_the_work():
     # 65 denominators of degree 64.
     with pytest.raises(InvalidInput, match="degree 4,160 over one denominator"):
         Family.build([[[0] * 65] * 2], [1], [[0] * 65],
-                     [f"1/(t + {k})^64" for k in range(65)], "t")
+                     [f"1/(t^64 + {k + 1})" for k in range(65)], "t")
     # Features of degree 128, orthogonal: products of degree 256, so 17 rows may have multipliers
     # of degree 17·256.
     n = 17

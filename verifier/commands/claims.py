@@ -12,6 +12,7 @@ from flint import fmpq
 from conditions.dataset import AttentionDataset
 from conditions.errors import InvalidInput
 from conditions.exact.numbers import rational, to_float
+from conditions.losses import ALL_LOSSES, CUBIC
 from conditions.selection import Selection
 from verifier import io
 from verifier.claims import Case, parse
@@ -24,7 +25,6 @@ from verifier.claims.steps import longest_lemma4_step
 from verifier.commands.options import (
     Chosen,
     Iterations,
-    Loss,
     Trial,
     check_output,
     check_seconds,
@@ -48,7 +48,9 @@ def claims_command(
             "e.g. 'feasible & unique_optimum >> no_stationary_point'.")] = None,
         predicates: Annotated[bool, typer.Option(
             "--predicates", help="List the predicates that expressions are built from.")] = False,
-        trial: Trial = None, selection: Chosen = "opt", loss: Loss = "logistic",
+        trial: Trial = None, selection: Chosen = "opt",
+        loss: Annotated[str, typer.Option(help=f"One of {', '.join(ALL_LOSSES)} (−u³, which few "
+                                          "conditions know).")] = "logistic",
         rule: Annotated[str, typer.Option(help="plain, normalized or flow.")] = "plain",
         step: Annotated[str | None, typer.Option(
             help="η, exact: a decimal or p/q. By default 2^−k ≤ 1/L_W (Lemma 4), or 1/10 for "
@@ -122,9 +124,9 @@ def _selection(text: str, case: Case, iterations: int) -> Selection:
         return case.opt
     if isinstance(named, tuple):
         return named
-    if case.rule == "flow" or case.step is None:
+    if case.rule == "flow" or case.step is None or case.loss == CUBIC:
         raise InvalidInput("--selection", text, "needs a descent that can be run",
-                           "give a rule and a step, or token indices")
+                           "give a rule, a step and a loss with ℓ' < 0, or token indices")
     W = [[to_float(x) for x in row] for row in case.start]
     return descend(case.dataset, rule=case.rule, step=to_float(case.step), loss=case.loss,
                    iterations=iterations, start=np.array(W)).selected

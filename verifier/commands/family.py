@@ -50,8 +50,8 @@ def _accepted(found: Partitioned) -> str:
     text = found.certificate_text()
     refusals = check_text(text).refusals
     if refusals:
-        raise InvalidInput("family", "its certificate", f"is refused by the checker ({refusals[0]})",
-                           "narrow the interval or simplify the entries")
+        raise InvalidInput("family", "its certificate",
+                           f"is refused by the checker ({refusals[0]})", "narrow the interval or simplify the entries")
     return text
 
 
