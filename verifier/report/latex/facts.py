@@ -129,8 +129,9 @@ FACTS: dict[str, Fact] = {
     "stalled": Fact(
         "stalled descent", r"Let $n=1$, $\ell(u)=-u^3$, $f=\sum_ts_t\gamma_t$, and let $H=\frac14"
         r"\|z\|^2d^2R$ with $d$ the diameter of the tokens and $R$ the range of the scores. If "
-        r"$f(W_1)<0$, $g+Hr\le\|\nabla f(W_1)\|_F\le G-Hr$, $2|f(W_1)|\le gr$ and $9\eta|f(W_1)|"
-        r"G^2<2$, plain descent from $W_1$ never leaves the ball of radius $r$ around it.",
+        r"$f(W_1)<0$, $g_-+Hr\le\|\nabla f(W_1)\|_F\le g_+-Hr$, $2|f(W_1)|\le g_-r$ and "
+        r"$9\eta|f(W_1)|g_+^2<2$, plain descent from $W_1$ never leaves the ball of radius $r$ "
+        r"around it.",
         "stalled descent"),
     "products": Fact(
         "products", r"If the optimum is unique, all lower scores of a sample are equal, no feature "

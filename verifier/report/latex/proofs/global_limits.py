@@ -72,7 +72,8 @@ def stalled_descent(ctx: Context, verdict: Verdict, certificate: StalledDescent)
     along = sum((a * b for a, b in zip(first.entries(), W.entries(), strict=True)), fmpq(0))
     sizes = [sum((x * x for x in M.entries()), fmpq(0)) for M in (first, W)]
     distance = sizes[0] - along**2 / sizes[1]
-    chosen = {"g": certificate.least_slope, "G": certificate.largest_slope, "r": certificate.radius}
+    chosen = {"g_-": certificate.least_slope, "g_+": certificate.largest_slope,
+              "r": certificate.radius}
     given = text.listed([f"$H{numbers.value(H)}$", *(
         f"${name}{numbers.parameter(x)}$" for name, x in chosen.items())])
     return (rf"{gradient_text(ctx, str(verdict.loss))} At $W_1=\eta_0G$, $f{numbers.ball(score)}$ "
