@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput, counted
 from conditions.exact.numbers import rational, short, to_float
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -68,7 +68,7 @@ class IntegerView:
 def _sequence(value: Any, name: str, of: str) -> list[Any]:
     if isinstance(value, np.ndarray):
         if value.dtype == object:
-            raise InvalidInput(name, value.dtype, "must not be an object array",
+            raise InvalidInput(name, Description("dtype object"), "must not be an object array",
                                "store numbers, padded with `lengths`, or use JSON")
         if value.ndim == 0:
             raise InvalidInput(name, value, f"must be a list of {of}", "add the missing axis")
@@ -103,14 +103,14 @@ def _position_labels(Y: Any, lengths: Sequence[int]) -> list[tuple[int, ...]]:
     """T_i labels per sequence, from one label or one list of labels each."""
     given = _sequence(Y, "Y", "labels")
     if len(given) != len(lengths):
-        raise InvalidInput("Y", f"{len(given)} entries",
+        raise InvalidInput("Y", counted(len(given), "entry", "entries"),
                            f"must have one entry per sequence of X ({len(lengths)})",
                            "drop or add labels")
     labels = []
     for i, (entry, T) in enumerate(zip(given, lengths, strict=True)):
         many = entry.ndim > 0 if isinstance(entry, np.ndarray) else isinstance(entry, list | tuple)
         if many and len(entry) != T:
-            raise InvalidInput(f"Y[{i}]", f"{len(entry)} labels",
+            raise InvalidInput(f"Y[{i}]", counted(len(entry), "label"),
                                f"must be one label, or one for each of {T} positions",
                                "drop or add labels")
         labels.append(tuple(_label(y, f"Y[{i}][{k}]") for k, y in enumerate(entry)) if many
@@ -159,7 +159,7 @@ class AttentionDataset:
         queries = _sequence(z, "z", "queries")
         for name, given in (("Y", labels), ("z", queries)):
             if len(given) != len(tokens):
-                raise InvalidInput(name, f"{len(given)} entries",
+                raise InvalidInput(name, counted(len(given), "entry", "entries"),
                                    f"must have one entry per sample of X ({len(tokens)})",
                                    "drop or add entries")
         return cls(
@@ -181,7 +181,7 @@ class AttentionDataset:
         indices = ([query_index] * len(samples) if isinstance(query_index, int | np.integer)
                    else _sequence(query_index, "query_index", "indices"))
         if len(indices) != len(samples):
-            raise InvalidInput("query_index", f"{len(indices)} entries",
+            raise InvalidInput("query_index", counted(len(indices), "entry", "entries"),
                                f"must have one entry per sample of X ({len(samples)})",
                                "give one index per sample, or one for all")
         origins = []
@@ -304,7 +304,8 @@ class AttentionDataset:
 def _tokens(sample: Any, name: str, d: int) -> tuple[Vector, ...]:
     rows = _sequence(sample, name, "tokens")
     if len(rows) < 2:
-        raise InvalidInput(name, f"{len(rows)} tokens", "every sample needs at least 2 tokens",
+        raise InvalidInput(name, counted(len(rows), "token"),
+                           "every sample needs at least 2 tokens",
                            "drop the sample: one token leaves nothing to select")
     return tuple(_checked(_vector(x, f"{name}[{t}]"), f"{name}[{t}]", d)
                  for t, x in enumerate(rows))
@@ -312,7 +313,7 @@ def _tokens(sample: Any, name: str, d: int) -> tuple[Vector, ...]:
 
 def _checked(vector: Vector, name: str, d: int) -> Vector:
     if len(vector) != d:
-        raise InvalidInput(name, f"{len(vector)} numbers",
+        raise InvalidInput(name, counted(len(vector), "number"),
                            f"must have d = {d} numbers, as the head v does",
                            "make all tokens, queries and the head the same length")
     return vector

@@ -19,7 +19,7 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, unknown
 from conditions.exact.numbers import rational, round_dyadic, to_float
 from conditions.losses import MAX_SCORE, check_loss
 from conditions.selection import features, optimal_selection
@@ -169,7 +169,7 @@ def premises(condition: str, dataset: AttentionDataset, rule: str, step: Any,
 
 def _checked_step(rule: str, step: Any) -> fmpq:
     if rule not in RULES:
-        raise InvalidInput("rule", rule, f"must be one of {', '.join(RULES)}", "choose a rule")
+        raise unknown("rule", rule, RULES)
     eta = rational(step, "step")
     if rule == "flow" and eta != 0:
         raise InvalidInput("step", step, "must be 0 for gradient flow", "give 0, or rule 'plain'")

@@ -33,7 +33,7 @@ import numpy as np
 from flint import fmpq
 
 from conditions.dataset import AttentionDataset, Vector
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput, counted
 from conditions.exact.numbers import rational
 from conditions.separation.token_sets import Sets
 
@@ -64,13 +64,13 @@ class NextTokenData:
             for k, row in enumerate(embeddings))
         if not table or not table[0] or any(len(row) != len(table[0]) for row in table):
             lengths = sorted({len(row) for row in table})
-            raise InvalidInput("embeddings", f"rows of {lengths} numbers",
+            raise InvalidInput("embeddings", Description(f"rows of {lengths} numbers"),
                                "must be K ≥ 1 rows of one length d ≥ 1", "correct the table")
         sequences = tuple(_tokens(sequence, f"inputs[{m}]", len(table))
                           for m, sequence in enumerate(inputs))
         answers = _tokens(labels, "labels", len(table))
         if len(answers) != len(sequences):
-            raise InvalidInput("labels", f"{len(answers)} labels",
+            raise InvalidInput("labels", counted(len(answers), "label"),
                                f"must have one label per input ({len(sequences)})",
                                "drop or add labels")
         return cls(sequences, answers, table)
@@ -87,7 +87,7 @@ class NextTokenData:
         given = [list(sequence) for sequence in sequences]
         origins = tuple((i, k) for i, s in enumerate(given) for k in range(len(s) - 1))
         if not origins:
-            raise InvalidInput("sequences", f"{len(given)} sequences",
+            raise InvalidInput("sequences", counted(len(given), "sequence"),
                                "must hold a sequence of at least two tokens", "add one")
         data = cls.build([given[i][:k + 1][-(context or k + 1):] for i, k in origins],
                          [given[i][k + 1] for i, k in origins], embeddings)
@@ -107,7 +107,7 @@ class NextTokenData:
         kept = [m for m, (s, label) in enumerate(zip(self.inputs, self.labels, strict=True))
                 if label in s]
         if not kept:
-            raise InvalidInput("data", f"{len(self.inputs)} inputs",
+            raise InvalidInput("data", counted(len(self.inputs), "input"),
                                "must have an input in which its label occurs",
                                "add the missing labels to the inputs")
         origins = None if self.origins is None else tuple(self.origins[m] for m in kept)
@@ -208,7 +208,7 @@ def graph_svm(data: NextTokenData) -> GraphSVM:
                 origins.append((graph.last, tokens))
                 sets.append(tuple(range(len(members))))
     if not origins:
-        raise InvalidInput("data", f"{len(data.inputs)} inputs",
+        raise InvalidInput("data", counted(len(data.inputs), "input"),
                            "must have an input with a token that is not its label",
                            "add longer inputs")
     dataset = AttentionDataset.build(
@@ -239,7 +239,7 @@ def training_set(data: NextTokenData) -> TrainingSet:
     kept = tuple(m for m, (sequence, label) in enumerate(zip(data.inputs, data.labels, strict=True))
                  if len(sequence) > 1 and label in sequence)
     if not kept:
-        raise InvalidInput("data", f"{len(data.inputs)} inputs",
+        raise InvalidInput("data", counted(len(data.inputs), "input"),
                            "must have an input of two or more tokens that holds its label",
                            "add one")
     inputs = [data.inputs[m] for m in kept]

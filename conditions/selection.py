@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, counted
 from conditions.exact.rank_one import TokenRows
 
 Selection = tuple[int, ...]
@@ -23,7 +23,7 @@ def check_selection(dataset: AttentionDataset, selection: Iterable[object]) -> S
                            "give n indices")
     given = list(selection)
     if len(given) != dataset.n:
-        raise InvalidInput("selection", f"{len(given)} entries",
+        raise InvalidInput("selection", counted(len(given), "entry", "entries"),
                            f"must name one token for each of the {dataset.n} samples",
                            "give n comma-separated indices")
     for i, (a, T) in enumerate(zip(given, dataset.lengths, strict=True)):

@@ -9,7 +9,7 @@ Source: arXiv 2308.16898 v1, sections 2 and 6; docs/theory.md, section 8.
 
 from __future__ import annotations
 
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput
 
 ABOUT_TOKENS = frozenset({
     "all_support", "feasibility", "full_rank", "gen_feasibility", "low_rank_feasibility",
@@ -47,5 +47,5 @@ def require(condition: str, head: str = "linear", parameterization: str = "W") -
     """Raise ``InvalidInput`` that names *condition* where it is not met (`unmet`)."""
     lacking = unmet(condition, head, parameterization)
     if lacking is not None:
-        raise InvalidInput(condition, f"{head} head, {parameterization}", lacking,
+        raise InvalidInput(condition, Description(f"{head} head, {parameterization}"), lacking,
                            "ask for conditions about the tokens, or for another setting")

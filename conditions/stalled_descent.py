@@ -63,6 +63,9 @@ def decide(dataset: AttentionDataset, first_step: Any, step: Any, loss: str) -> 
         score, slope = score_and_slope(dataset, first)
         if not score < 0:
             return undecided(CONDITION, "f(W(1)) is not shown to be negative", loss=loss)
+        # The root of a ball that reaches below 0 is NaN, and no comparison holds for it.
+        if not slope > 0:
+            return undecided(CONDITION, "∇f(W(1)) is not told from 0", loss=loss)
         size, low, high = rational_above(-score), rational_below(slope), rational_above(slope)
     H = score_curvature(dataset, 0)
     if not low * low > 8 * H * size:

@@ -15,6 +15,7 @@ from conditions.verdict import Evidence
 from verifier import io
 from verifier.certify import certify
 from verifier.descent import descend
+from verifier.directions import explore
 from verifier.kernel import check_text
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "data"
@@ -125,3 +126,22 @@ def test_the_certificate_is_data():
     document = json.loads(report.certificate_text())
     again = AttentionDataset.build(*(document["dataset"][name] for name in "XYzv"))
     assert again.fingerprint == dataset.fingerprint
+
+
+def test_a_file_longer_than_a_checker_reads_is_not_written(monkeypatch):
+    report = certify(io.load_dataset(EXAMPLES / "two_samples.json"), iterations=0)
+    size = len(report.certificate_text().encode())
+    monkeypatch.setattr("verifier.certify.MAX_BYTES", size)
+    report.certificate_text()
+    monkeypatch.setattr("verifier.certify.MAX_BYTES", size - 1)
+    with pytest.raises(InvalidInput, match=f"{size:,} bytes"):
+        report.certificate_text()
+
+
+def test_losses_that_conditions_do_not_know_are_refused():
+    line = AttentionDataset.build([[[1], [0]]], [1], [[1]], [1])
+    for iterations in (0, 10):
+        with pytest.raises(InvalidInput, match="cubic"):
+            certify(line, loss="cubic", iterations=iterations)
+    with pytest.raises(InvalidInput, match="cubic"):
+        explore(line, loss="cubic", seconds=0)

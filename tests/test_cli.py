@@ -105,6 +105,8 @@ def test_unreadable_certificate_exits_2(attsvm, tmp_path):
     (["certify", PLANE, "--start", "one"], "--start"),
     (["certify", PLANE, "--start", "data"], "W0"),
     (["certify", PLANE, "--trial", "1"], "trial"),
+    (["certify", PLANE, "--trial", "0"], "one dataset and no stack of trials; leave it out"),
+    (["check", "c.json", "--trial", "0"], "--data"),
     (["certify", EXAMPLES / "local_convergence.npz"], "trial"),
     (["certify", EXAMPLES / "local_convergence.npz", "--trial", "50"], "trial"),
     (["certify", PLANE, "--json", "no/such/folder/c.json"], "c.json"),
@@ -128,6 +130,17 @@ def test_bad_input_is_one_line_and_exit_2(attsvm, monkeypatch, tmp_path, argumen
     assert words in err
     assert ";" in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_entries_longer_than_a_checker_reads_are_refused(attsvm, tmp_path):
+    # 60,001 digits over 10^60,000.
+    (tmp_path / "d.json").write_text(json.dumps(
+        {"X": [[["1." + "0" * 59_999 + "1"], [0]]], "Y": [1], "z": [[1]], "v": [1]}))
+    for command in (["certify"], ["directions"], ["claims", "thm1"]):
+        code, out, err = attsvm(*command, tmp_path / "d.json", "--json", tmp_path / "c.json")
+        assert (code, out) == (2, "")
+        assert err.startswith("attsvm: X[0][0][0] = ") and "120,003 characters" in err
+    assert not (tmp_path / "c.json").exists()
 
 
 @pytest.mark.parametrize("arguments", [[], ["certify"], ["certify", PLANE, "--nonsense"],

@@ -102,6 +102,8 @@ def test_a_local_cluster_does_what_processes_do(tmp_path, capfd):
     assert run_trials(trials.kill_if_seven, [(k,) for k in range(12)], jobs=2, cluster="local",
                       journal=journal) == expected
     assert journal.read_bytes().count(b"\n") == 12
+    # A worker that dies in the last trial is replaced while the cluster is closed.
+    assert run_trials(trials.kill_if_seven, [(7,)], jobs=2, cluster="local") == [expected[7]]
     assert capfd.readouterr().err == ""
 
 

@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpq, fmpz
 from hypothesis import given
 from hypothesis import strategies as st
 from io_samples import (
@@ -97,7 +99,7 @@ def test_npz_holds_floats_only(tmp_path):
 def test_save_refuses(tmp_path):
     refused(save_dataset, RAGGED, tmp_path / "a.txt", name="output file")
     refused(save_dataset, [], tmp_path / "a.json", name="datasets")
-    endless = AttentionDataset.build(**{**SMALL, "v": [1, 10**100_000]})
+    endless = replace(AttentionDataset.build(**SMALL), head=(fmpq(1), fmpq(fmpz(10)**100_000)))
     refused(save_dataset, endless, tmp_path / "a.json", name="v[1]")
 
 
@@ -262,8 +264,10 @@ def test_starts_come_with_the_data(tmp_path):
     refused(load_array, path, "seed", name="seed")
     path = json_file(tmp_path, {**SMALL, "W0": [[1, 0.5], ["0x1p-3", "1/4"]]})
     assert load_start(path).tolist() == [[1, 0.5], [0.125, 0.25]]
-    assert load_start(path, 0).dtype == np.float64
-    assert load_array(path, "W0", 0).shape == (2, 2)
+    assert load_start(path).dtype == np.float64
+    assert load_array(path, "W0").shape == (2, 2)
+    refused(load_start, path, 0, name="trial")
+    refused(load_array, path, "W0", 0, name="trial")
 
 
 @pytest.mark.parametrize(("start", "name"), [
@@ -305,10 +309,13 @@ def test_trials_are_checked(tmp_path, trial):
     refused(load_dataset, npz_file(tmp_path, STACK), trial, name="trial", match="stack of 2")
 
 
-def test_a_single_dataset_is_trial_0(tmp_path):
+def test_a_single_dataset_has_no_trials(tmp_path):
     path = npz_file(tmp_path, PLAIN)
-    assert load_dataset(path, 0).fingerprint == load_dataset(path).fingerprint
-    refused(load_dataset, path, 1, name="trial")
+    for trial in (0, 1, -1):
+        refused(load_dataset, path, trial, name="trial", match="one dataset and no stack")
+    one = npz_file(tmp_path, {name: array[:1] for name, array in STACK.items()})
+    assert load_dataset(one).fingerprint == load_dataset(one, 0).fingerprint
+    refused(load_dataset, one, 1, name="trial", match="stack of 1")
 
 
 def nan_at(*where):

@@ -8,8 +8,14 @@ import mpmath as mp
 import pytest
 from latex_claims import MATRIX, Claims, Data, dot, number, real, table
 
-from conditions import AttentionDataset, first_step_separates, stalled_descent
+from conditions import (
+    AttentionDataset,
+    first_step_separates,
+    no_stationary_point,
+    stalled_descent,
+)
 from verifier.certify import Report
+from verifier.formal.table import covered
 from verifier.report.latex import render
 
 GIVEN = {"X": [[[1, 0], [-4, 1], [-4, 0]]], "Y": [1], "z": [[1, 0]], "v": [1, 0]}
@@ -71,3 +77,14 @@ def test_the_statement_has_the_steps(text):
     tex, _ = text
     assert r"$\eta_0= 37\cdot 2^{-13}$" in tex and r"$\eta= 2^{-11}$" in tex
     assert "does not converge in direction" in tex
+
+
+def test_proofs_that_need_a_slope_say_that_there_is_one():
+    steep = AttentionDataset.build([[[2], [1]]], [1], [[1]], [1])
+    for loss, said in (("cubic", True), ("logistic", False)):
+        verdict = no_stationary_point.decide(steep, loss)
+        tex = render(Report(steep, "steep", (verdict,), (), None))
+        assert ("where alone $\\ell'$ vanishes" in tex) is said
+        assert "Let $\\ell'<0$ on the range" in tex
+        # Coq knows the losses whose slope is negative everywhere.
+        assert ("exact; Coq" in tex) is not said and covered(verdict) is not said

@@ -189,6 +189,23 @@ def test_a_dear_conclusion_is_left_out_where_a_hypothesis_fails():
     assert cheap.conclusion is not None and cheap.conclusion.holds
 
 
+def test_theorem_7_is_about_losses_of_negative_slope():
+    """For −u³ descent near W^mm = (1, 1) goes to (1/3, 1): one token saturates at the score 0."""
+    data = AttentionDataset.build([[[0, 0], [-1, 0]], [[0, 2], [0, 1]]], [1, 1],
+                                  [[1, 0], [1, 0]], [1, 1])
+    assert assess(find("thm7"), case(data, loss="cubic")).finding is Finding.NOT_APPLICABLE
+    assert assess(find("thm7"), case(data)).finding is Finding.CONFIRMED
+
+
+def test_no_proved_claim_concludes_for_the_cubic_loss_what_it_needs_a_slope_for():
+    """Claims about ℓ that are proved here ask for ℓ' < 0, or are about bounds of |ℓ'| alone."""
+    for claim in CLAIMS.values():
+        about = {word for atom in (() if claim.conclusion is None else claim.conclusion.atoms())
+                 for word in atom.predicate.about.split(", ")}
+        if claim.standing is Standing.PROVED and "ℓ" in about and claim.name != "lemma4":
+            assert "decreasing_loss" in {h.name for h in claim.hypotheses}, claim.name
+
+
 # Observations ---------------------------------------------------------------------------------
 
 
@@ -199,6 +216,12 @@ def test_what_is_observed_says_so():
     assert observe(assess(find("next_token"), FROM_20)) == ("observed by: examples/zen.py",)
     assert observe(assess(find("thm4"), FROM_20)) == ()
     assert observe(assess(find("thm2"), case(TIED))) == ()
+
+
+def test_nothing_is_run_with_the_cubic_loss():
+    for name in ("lemma2", "thm2", "thm2_repaired", "thm9", "thm4"):
+        lines = observe(assess(find(name), case(TWO, loss="cubic")))
+        assert all("cubic loss" in line for line in lines), name
 
 
 def test_a_run_is_shown_where_the_limit_is_not_proved():

@@ -82,6 +82,8 @@ def test_what_leaves_it_undecided():
         "pass the zero": (SMALL, FIRST, fmpq(4)),
         "line of W^mm": (AttentionDataset.build([[[1, 0], [-4, 0], [-5, 0]]], [1], [[1, 0]],
                                                 [1, 0]), fmpq(37, 8192), STEP),
+        # Softmax weights of e^−300 leave the slope open at the working precision.
+        "not told from 0": (AttentionDataset.build([[[-1], [-2]]], [1], [[1]], [1]), 100, 1),
         "one sample": (AttentionDataset.build([[[1], [0]]] * 2, [1, 1], [[1], [1]], [1]), 1, 1),
         "not unique": (AttentionDataset.build([[[1], [1]]], [1], [[1]], [1]), 1, 1),
         "infeasible": (AttentionDataset.build([[[1, 0], [1, -1]]], [1], [[0, 0]], [0, 1]), 1, 1)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, unknown
 from conditions.selection import Selection
 from conditions.setting import require, unmet
 from conditions.verdict import Verdict, undecided
@@ -33,8 +33,7 @@ class Asked:
         asked = cls(dataset, head, parameterization, None if only is None else frozenset(only))
         for name in sorted(asked.only or ()):
             if name not in known:
-                raise InvalidInput("only", name, "must name conditions among "
-                                   + ", ".join(sorted(known)), "correct the name")
+                raise unknown("--only", name, sorted(known))
             require(name, head.name, parameterization)
         return asked
 
@@ -58,7 +57,7 @@ class Asked:
     def all_answered(self, verdicts: Iterable[Verdict]) -> None:
         """Raise ``InvalidInput`` for a condition asked for by name that has no verdict."""
         for name in sorted((self.only or frozenset()) - {v.condition for v in verdicts}):
-            raise InvalidInput("only", name, "has nothing to say here: it needs a run, or one of "
+            raise InvalidInput("--only", name, "has nothing to say here: it needs a run, or one of "
                                "another parameterization, rule or limit", "drop it")
 
     def decided(self, condition: ModuleType, *arguments: object,

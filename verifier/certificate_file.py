@@ -12,7 +12,7 @@ import numpy as np
 
 from conditions.certificates import Certificate
 from conditions.dataset import AttentionDataset, FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput
 from conditions.exact.numbers import rational, to_float
 from conditions.selection import Selection, optimal_selection
 from conditions.verdict import Evidence, Status, Verdict
@@ -127,5 +127,5 @@ def _head(data: dict[str, Any] | None) -> Head:
 
 
 def _not_held(o: FloatArray) -> NoReturn:
-    raise InvalidInput("head", "callable", "is a function that a certificate file does not hold",
-                       "give the function")
+    raise InvalidInput("head", Description("callable"), "is a function that a certificate file "
+                       "does not hold", "give the function")

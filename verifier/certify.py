@@ -36,8 +36,9 @@ from conditions import (
     verified_run,
 )
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput
 from conditions.exact.numbers import number_to_json
+from conditions.losses import check_loss
 from conditions.selection import Selection, check_selection, optimal_selection
 from conditions.verdict import Verdict, undecided
 from verifier.asked import Asked
@@ -112,9 +113,9 @@ def readable(text: str) -> str:
     """
     size = len(text.encode())
     if size > MAX_BYTES:
-        raise InvalidInput("certificate", f"{size:,} bytes", f"must have at most {MAX_BYTES:,}, "
-                           "which a checker reads", "split the data, or decide fewer conditions "
-                           "with --only")
+        raise InvalidInput("certificate", Description(f"{size:,} bytes"),
+                           f"must have at most {MAX_BYTES:,}, which a checker reads",
+                           "split the data, or decide fewer conditions with --only")
     return text
 
 
@@ -163,6 +164,7 @@ def certify(dataset: AttentionDataset, *, source: str = "",
     where it has no meaning is refused. progress: show a bar on stderr when the run takes more than
     a second. Raises ``InvalidInput``.
     """
+    check_loss(loss)
     asked = Asked.of(dataset, head, parameterization, only, KNOWN)
     from_start = from_start or asked.names(verified_run)
     if from_start:

@@ -11,6 +11,7 @@ from conditions.basin import cone
 from conditions.dataset import AttentionDataset
 from conditions.directions import Direction, Enumeration
 from conditions.enumeration.tree import Progress
+from conditions.losses import check_loss
 from conditions.verdict import Status, Verdict, proved
 from verifier.certify import Report
 
@@ -33,6 +34,7 @@ def explore(dataset: AttentionDataset, *, source: str = "", loss: str = "logisti
     `only_local_optimum`, `assumption_d` and, per direction, `local_optimality` and `basin_cone` for
     descent by *rule* with *step* on *loss*. Raises ``InvalidInput``.
     """
+    check_loss(loss)
     deadline = None if seconds is None else time.monotonic() + seconds
     enumeration = directions.enumerate_directions(dataset, seconds=seconds, progress=progress)
     left = None if deadline is None else max(deadline - time.monotonic(), 0.0)

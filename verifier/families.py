@@ -10,8 +10,8 @@ from typing import Any
 
 from flint import fmpq, fmpq_poly
 
-from conditions.errors import InvalidInput
-from conditions.exact.numbers import MAX_CHARACTERS, is_short, number_to_json, rational
+from conditions.errors import InvalidInput, unknown
+from conditions.exact.numbers import number_to_json, rational, short
 from conditions.family import Family, Piece, Point, Span, merged, partition
 from conditions.family.family import check_degree
 from conditions.selection import Selection, optimal_selection
@@ -70,13 +70,12 @@ def partition_file(path: Path, selection: str | Selection, interval: tuple[str, 
     with numbers or degrees that no checker reads.
     """
     fields = read_json(path)
-    unknown = sorted(set(fields) - _FIELDS)
-    if unknown:
-        raise InvalidInput(unknown[0], "given", f"must be one of {', '.join(sorted(_FIELDS))}",
-                           "remove it from the family")
+    for name in fields:
+        if name not in _FIELDS:
+            raise unknown("field", name, sorted(_FIELDS))
     for name in ("X", "Y", "z", "v"):
         if name not in fields:
-            raise InvalidInput(name, "missing", "must be given", "add it to the family")
+            raise InvalidInput(name, None, "must be in the file", "add it to the family")
     parameter = fields.get("parameter", "theta")
     if not isinstance(parameter, str) or not parameter.isidentifier():
         raise InvalidInput("parameter", parameter, "must be a name", 'write "theta"')
@@ -104,16 +103,12 @@ def _interval(value: Any) -> tuple[fmpq, fmpq]:
 
 
 def _polynomial(a: fmpq_poly) -> list[int | str]:
-    check_degree("family", "in its partition", a.degree())
+    check_degree("partition", "of a polynomial", a.degree())
     return [_number(c) for c in a.coeffs()]
 
 
 def _number(value: fmpq) -> int | str:
-    if not is_short(value):
-        raise InvalidInput("family", "its partition", f"has a number of more than "
-                           f"{MAX_CHARACTERS:,} characters, which a checker does not read",
-                           "round the coefficients of its entries")
-    return number_to_json(value)
+    return number_to_json(short(value, "partition"))
 
 
 def _part(denominator: fmpq_poly, vectors: tuple[tuple[fmpq_poly, ...], ...]) -> dict[str, Any]:

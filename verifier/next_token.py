@@ -25,7 +25,7 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg, lsqr
 
 from conditions.dataset import FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput
 from conditions.exact.numbers import to_float
 from conditions.predicted_direction import correlation
 from conditions.priority_graph import NextTokenData
@@ -48,7 +48,8 @@ class LogLoss:
 
     def __init__(self, data: NextTokenData, *, restricted: bool = False) -> None:
         if data.labels_in_inputs < len(data.inputs):
-            raise InvalidInput("data", f"{data.labels_in_inputs} of {len(data.inputs)} labels",
+            found = f"{data.labels_in_inputs} of {len(data.inputs)} labels in their inputs"
+            raise InvalidInput("data", Description(found),
                                "must all occur in their inputs", "complete or drop the inputs")
         self.embeddings = float_embeddings(data)
         components = {graph.last: graph.component_of for graph in data.graphs}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conditions import gen_feasibility, multi_token_support
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, counted, unknown
 from conditions.priority_graph import GraphSVM, NextTokenData, PriorityGraph, graph_svm
 from conditions.separation.general import GenInfeasible, solve
 from conditions.verdict import Verdict
@@ -93,7 +93,7 @@ def prioritize(tokens: TokenSequences, *, source: str = "", embeddings: str | No
     if iterations < 0:
         raise InvalidInput("--iterations", iterations, "must not be negative", "give 0 for no run")
     if len(tokens.names) > MAX_TOKENS:
-        raise InvalidInput("vocabulary", f"{len(tokens.names)} tokens",
+        raise InvalidInput("vocabulary", counted(len(tokens.names), "token"),
                            f"must have at most {MAX_TOKENS}", "cut it with --top")
     kind = embeddings or ("one-hot" if tokens.embeddings is None else "data")
     given = NextTokenData.prefixes(tokens.sequences, _table(tokens, kind, dim, seed), context)
@@ -109,8 +109,7 @@ def prioritize(tokens: TokenSequences, *, source: str = "", embeddings: str | No
 def _table(tokens: TokenSequences, kind: str, dim: int | None, seed: int) -> Any:
     K = len(tokens.names)
     if kind not in EMBEDDINGS:
-        raise InvalidInput("--embeddings", kind, f"must be one of {', '.join(EMBEDDINGS)}",
-                           "choose one")
+        raise unknown("--embeddings", kind, EMBEDDINGS)
     if (dim or 0) < (kind == "signs") or (kind != "signs" and dim is not None):
         raise InvalidInput("--dim", dim, "must be given for --embeddings signs alone, at least 1",
                            "give it there, leave it out elsewhere")

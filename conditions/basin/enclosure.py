@@ -15,7 +15,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpz, fmpz_mat
 
 from conditions.certificates import ExactKKT, KKTEnclosure
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, unknown
 from conditions.exact.numbers import rational
 from conditions.exact.rank_one import take
 from conditions.losses import MAX_SCORE
@@ -33,7 +33,7 @@ MAX_CLOCK = 1 << 40
 def check_rule(rule: object, step: object) -> tuple[str, fmpq]:
     """(*rule*, *step* as a rational): η > 0, or 0 for the flow. Raises ``InvalidInput``."""
     if rule not in RULES:
-        raise InvalidInput("rule", rule, f"must be one of {', '.join(RULES)}", "choose one")
+        raise unknown("rule", rule, RULES)
     eta = rational(step, "step")
     if (eta != 0) if rule == "flow" else (eta <= 0):
         raise InvalidInput("step", step, "must be 0 for the flow and positive otherwise",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpz
 
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput
 
 MAX_CHARACTERS = 100_000
 """Of the longest number that a checker reads (docs/certificates.md), as it is written there."""
@@ -173,7 +173,7 @@ def is_short(value: fmpq) -> bool:
 def short(value: fmpq, name: str) -> fmpq:
     """*value*, if a certificate may hold it. Raises ``InvalidInput`` naming *name*."""
     if not is_short(value):
-        raise InvalidInput(name, f"a number of {characters(value):,} characters as p/q",
+        raise InvalidInput(name, Description(f"{characters(value):,} characters as p/q"),
                            f"must have at most {MAX_CHARACTERS:,}, which a checker reads",
                            "round or rescale it")
     return value

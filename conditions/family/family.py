@@ -10,7 +10,7 @@ from typing import Any
 from flint import fmpq, fmpq_poly
 
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput, counted
 from conditions.family.parsing import Fraction, rational_function
 
 Polys = tuple[fmpq_poly, ...]
@@ -120,8 +120,8 @@ def _vectors(value: Any, parameter: str, name: str, d: int | None = None
         label = f"{name}[{k}]" if name != "v" else "v"
         entries = _list(vector, label)
         if d is not None and len(entries) != d:
-            raise InvalidInput(label, f"{len(entries)} entries", f"must have the {d} entries of v",
-                               "give vectors of one dimension")
+            raise InvalidInput(label, counted(len(entries), "entry", "entries"),
+                               f"must have the {d} entries of v", "give vectors of one dimension")
         found.append([rational_function(a, parameter, f"{label}[{j}]")
                       for j, a in enumerate(entries)])
     return found
@@ -143,6 +143,6 @@ def _part(vectors: list[list[Fraction]], name: str) -> Part:
 def check_degree(name: str, what: str, degree: int) -> None:
     """Refuse polynomials that a checker would not read. Raises ``InvalidInput``."""
     if degree > MAX_DEGREE:
-        raise InvalidInput(name, f"degree {degree:,} {what}", f"must be at most {MAX_DEGREE:,}, "
-                           "which a checker reads", "give entries of lower degree, or with fewer "
-                           "different denominators")
+        raise InvalidInput(name, Description(f"degree {degree:,} {what}"),
+                           f"must be at most {MAX_DEGREE:,}, which a checker reads",
+                           "give entries of lower degree, or with fewer different denominators")

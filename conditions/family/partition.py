@@ -106,7 +106,7 @@ def partition(family: Family, selection: Sequence[int], low: fmpq, high: fmpq) -
     ``InvalidInput``, also where multipliers may have a degree above 4,096.
     """
     if not low < high:
-        raise InvalidInput("interval", f"[{low}, {high}]", "must have its lower end first",
+        raise InvalidInput("interval", [low, high], "must have its lower end first",
                            "swap the ends")
     alpha = check_selection(_shape(family), selection)
     problem = _Problem(family, alpha)

@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, counted
 from conditions.exact.rank_one import TokenRows
 from conditions.exact.threads import one_blas_thread
 from conditions.selection import Row
@@ -38,7 +38,7 @@ def check_sets(dataset: AttentionDataset, sets: Iterable[Iterable[object]]) -> S
     """
     given = [sorted(_indices(one, f"sets[{i}]")) for i, one in enumerate(sets)]
     if len(given) != dataset.n:
-        raise InvalidInput("sets", f"{len(given)} sets",
+        raise InvalidInput("sets", counted(len(given), "set"),
                            f"must have one set for each of the {dataset.n} samples",
                            "give one list of tokens per sample")
     for i, (tokens, T) in enumerate(zip(given, dataset.lengths, strict=True)):

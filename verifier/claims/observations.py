@@ -35,6 +35,8 @@ def observe(assessment: Assessment, iterations: int = 2000) -> tuple[str, ...]:
     claim, case = assessment.claim, assessment.case
     if assessment.finding is Finding.NOT_APPLICABLE:
         return ()
+    if claim.observed_by in OBSERVERS and case.loss not in LOSSES:
+        return (f"nothing is run with the {case.loss} loss",)
     if claim.observed_by in OBSERVERS:
         return OBSERVERS[claim.observed_by](case, iterations)
     if claim.observed_by:

@@ -117,7 +117,8 @@ _GLOBAL_CONVERGENCE = (
 
 _LOCAL_CONVERGENCE = (
     Claim("thm7", "Theorem 7", "some cone {corr(W, W^mm_α) ≥ 1 − μ, ‖W‖_F ≥ R} has no stationary "
-          "point, and descent from it converges in direction to W^mm_α", (_LOCAL,), p.basin_cone,
+          "point, and descent from it converges in direction to W^mm_α", (_LOCAL, _DECREASING),
+          p.basin_cone,
           Standing.PROVED, proof="docs/theory/basin.md"),
     Claim("assumption_d_unique", "section 5.2", "under Assumption D opt is the only locally "
           "optimal selection",

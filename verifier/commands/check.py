@@ -21,11 +21,19 @@ def check_command(
         trial: Annotated[int | None, typer.Option(
             help="Which dataset of the stack --data, from 0.")] = None) -> None:
     """Re-verify certificates from their files alone, with the standard library."""
+    if trial is not None and data is None:
+        raise _misused(trial)
     named = None if data is None else _load(data, trial)
     code = check_files([str(f) if not str(f).startswith("-") else f"./{f}" for f in files])
     if named is not None and code != 2:
         code = max(code, _same_dataset(files, named))
     raise typer.Exit(code)
+
+
+def _misused(trial: int) -> ValueError:
+    from conditions.errors import InvalidInput
+    return InvalidInput("--trial", trial, "must not be given without --data",
+                        "name the stack that it picks from")
 
 
 def _load(data: Path, trial: int | None = None) -> AttentionDataset:

@@ -25,7 +25,7 @@ def export_command(
             "--check", help="Also run Coq over them, if it is installed.")] = False) -> None:
     """Write the verdicts of a certificate file as theorems for a proof assistant."""
     if not coq:
-        raise InvalidInput("--coq", coq, "must be given: it is the format to export to",
+        raise InvalidInput("--coq", None, "must be, as the format to export to",
                            "add --coq")
     dataset = io.load_dataset(certificate)
     try:

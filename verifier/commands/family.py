@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput
 from conditions.family import Span
 from verifier import io
 from verifier.commands.options import check_output, parse_selection
@@ -50,8 +50,9 @@ def _accepted(found: Partitioned) -> str:
     text = found.certificate_text()
     refusals = check_text(text).refusals
     if refusals:
-        raise InvalidInput("family", "its certificate",
-                           f"is refused by the checker ({refusals[0]})", "narrow the interval or simplify the entries")
+        raise InvalidInput("certificate of the family", Description(refusals[0]),
+                           "must be accepted by the checker",
+                           "narrow the interval or simplify the entries")
     return text
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from conditions.dataset import AttentionDataset, FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput, counted
 from conditions.exact.numbers import number_to_json, rational, to_float
 
 LINEAR, QUADRATIC, RELU, MULTICLASS = range(4)
@@ -159,8 +159,9 @@ class ReluHead(Head):
         m = len(weights)
         outer = np.ones(m) if a is None else _parameter(a, "a", 1)
         if len(outer) != m:
-            raise InvalidInput("a", f"{len(outer)} entries", f"must have one for each of the {m} "
-                               "rows of V", "correct one of them")
+            raise InvalidInput("a", counted(len(outer), "entry", "entries"),
+                               f"must have one for each of the {m} rows of V",
+                               "correct one of them")
         outer.flags.writeable = False
         return cls(weights, outer)
 
@@ -214,8 +215,8 @@ class MulticlassHead(Head):
         """Checked: C × d with C ≥ 2, and one class in 0..C−1 a sample; raises otherwise."""
         heads = _parameter(class_heads, "class_heads", 2)
         if len(heads) < 2:
-            raise InvalidInput("class_heads", f"{len(heads)} rows", "must have two rows at least",
-                               "give one row a class")
+            raise InvalidInput("class_heads", counted(len(heads), "row"),
+                               "must have two rows at least", "give one row a class")
         labels = _parameter(class_labels, "class_labels", 1)
         for i, c in enumerate(labels):
             if not (c == int(c) and 0 <= c < len(heads)):
@@ -247,8 +248,9 @@ class MulticlassHead(Head):
         """See `Head`."""
         _check_columns(self.class_heads, "class_heads", dataset)
         if len(self.class_labels) != dataset.n:
-            raise InvalidInput("class_labels", f"{len(self.class_labels)} entries", "must have one "
-                               f"for each of the {dataset.n} samples", "add or drop entries")
+            raise InvalidInput("class_labels", counted(len(self.class_labels), "entry", "entries"),
+                               f"must have one for each of the {dataset.n} samples",
+                               "add or drop entries")
         if loss != "logistic":
             raise InvalidInput("loss", loss, "must be logistic for the multiclass head: it is then "
                                "the cross-entropy", "choose it, or another head")
@@ -354,8 +356,8 @@ def heads_for(given: Any, batch: Sequence[AttentionDataset], loss: str) -> list[
             raise InvalidInput("head", given, "must be a Head, or one for each dataset",
                                "see verifier.descent.heads")
         if len(each) != len(batch):
-            raise InvalidInput("head", f"{len(each)} heads", "must be one for all datasets, or one "
-                               f"for each of the {len(batch)}", "correct it")
+            raise InvalidInput("head", counted(len(each), "head"), "must be one for all datasets, "
+                               f"or one for each of the {len(batch)}", "correct it")
     for head, dataset in zip(each, batch, strict=True):
         head.check(dataset, loss)
     return each
@@ -369,8 +371,8 @@ def _parameter(value: Any, name: str, axes: int) -> FloatArray:
         raise InvalidInput(name, value, "must be a rectangular array of numbers",
                            "correct it") from None
     if array.ndim != axes or array.size == 0:
-        raise InvalidInput(name, f"shape {array.shape}", f"must have {axes} axes and an entry",
-                           "correct the shape")
+        raise InvalidInput(name, Description(f"shape {array.shape}"),
+                           f"must have {axes} axes and an entry", "correct the shape")
     if not np.abs(array).max() <= _LARGEST:  # so also NaN
         raise InvalidInput(name, value, f"must be finite, within ±{_LARGEST:.3g}", "rescale it")
     array.flags.writeable = False
@@ -379,8 +381,8 @@ def _parameter(value: Any, name: str, axes: int) -> FloatArray:
 
 def _check_columns(matrix: FloatArray, name: str, dataset: AttentionDataset) -> None:
     if matrix.shape[1] != dataset.d:
-        raise InvalidInput(name, f"shape {matrix.shape}", f"must have d = {dataset.d} columns, as "
-                           "tokens have entries", "correct the shape")
+        raise InvalidInput(name, Description(f"shape {matrix.shape}"), f"must have d = {dataset.d} "
+                           "columns, as tokens have entries", "correct the shape")
 
 
 def _check_moderate(dataset: AttentionDataset, head: Head) -> None:
@@ -388,14 +390,14 @@ def _check_moderate(dataset: AttentionDataset, head: Head) -> None:
     view = dataset.floats
     largest = max(float(np.abs(part).max()) for part in (*view.tokens, view.queries, view.head))
     if not largest <= _LARGEST:
-        raise InvalidInput("data", largest, f"must be within ±{_LARGEST:.3g} for the {head.name} "
-                           "head", "rescale them")
+        raise InvalidInput("data", Description(f"largest entry {largest:.3g}"), "must be within "
+                           f"±{_LARGEST:.3g} for the {head.name} head", "rescale them")
 
 
 def _gradient(slope: Any, d: int) -> FloatArray:
     array = np.asarray(slope, dtype=float)
     if array.shape != (d,):
-        raise InvalidInput("head", f"gradient of shape {array.shape}", f"must be of shape ({d},)",
-                           "return h(o) and ∇h(o)")
+        raise InvalidInput("head", Description(f"gradient of shape {array.shape}"),
+                           f"must be of shape ({d},)", "return h(o) and ∇h(o)")
     return array
 

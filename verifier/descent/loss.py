@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conditions.dataset import FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import unknown
 
 LOGISTIC, EXPONENTIAL, CORRELATION = 0, 1, 2
 """Codes of the losses in compiled code."""
@@ -51,5 +51,5 @@ LOSSES: dict[str, Loss] = {
 def loss_named(name: str) -> Loss:
     """The loss called *name*. Raises ``InvalidInput``."""
     if not isinstance(name, str) or name not in LOSSES:
-        raise InvalidInput("loss", name, f"must be one of {', '.join(LOSSES)}", "choose a loss")
+        raise unknown("loss", name, LOSSES)
     return LOSSES[name]

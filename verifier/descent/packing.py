@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput
 from verifier.descent.gradient import score_floats
 
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
@@ -54,12 +55,17 @@ class PaddedDataset:
 
 
 def check_magnitudes(dataset: AttentionDataset, name: str) -> None:
-    """Raise ``InvalidInput`` if the data are too large or too small for float64 products."""
+    """Raise ``InvalidInput`` if the data are too large or too small for float64 products.
+
+    name: of the dataset, empty where there is only one.
+    """
     view = dataset.floats
     for part, values in (("X", np.concatenate(view.tokens)), ("z", view.queries),
                          ("v", view.head)):
         largest = float(np.abs(values).max())
         if largest != 0 and not 1 / _LARGEST <= largest <= _LARGEST:
-            raise InvalidInput(f"{name}.{part}", largest,
-                               "largest magnitude must be 0 or within 2^-100..2^100",
+            size = f"{largest:.3g}" if largest < math.inf else "beyond the range of floats"
+            raise InvalidInput(f"{name}.{part}" if name else part,
+                               Description(f"largest entry {size}"), "must have its largest entry "
+                               "within 2^-100..2^100 for a run, or be 0",
                                "rescale the data: directions do not depend on it")

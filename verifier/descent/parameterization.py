@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conditions.dataset import FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import unknown
 from verifier.descent.packing import LARGEST_NORM
 
 Factors = tuple[FloatArray, ...]
@@ -81,6 +81,5 @@ PARAMETERIZATIONS: dict[str, Parameterization] = {
 def parameterization_named(name: str) -> Parameterization:
     """The parameterization called *name*. Raises ``InvalidInput``."""
     if not isinstance(name, str) or name not in PARAMETERIZATIONS:
-        raise InvalidInput("parameterization", name,
-                           f"must be one of {', '.join(PARAMETERIZATIONS)}", "choose one")
+        raise unknown("parameterization", name, PARAMETERIZATIONS)
     return PARAMETERIZATIONS[name]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from conditions.errors import InvalidInput
+from conditions.errors import unknown
 
 PLAIN, NORMALIZED = 0, 1
 """Codes of the step rules in compiled code."""
@@ -54,6 +54,5 @@ STEP_RULES: dict[str, StepRule] = {
 def rule_named(name: str) -> StepRule:
     """The step rule called *name*. Raises ``InvalidInput``."""
     if not isinstance(name, str) or name not in STEP_RULES:
-        raise InvalidInput("rule", name, f"must be one of {', '.join(STEP_RULES)}",
-                           "choose a step rule")
+        raise unknown("rule", name, STEP_RULES)
     return STEP_RULES[name]

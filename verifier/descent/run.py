@@ -11,7 +11,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, unknown
 from verifier.descent.heads import LINEAR_HEAD, Head, LinearHead, head_to_json, heads_for
 from verifier.descent.loss import loss_named
 from verifier.descent.packing import check_magnitudes
@@ -170,10 +170,9 @@ def descend(datasets: AttentionDataset | Sequence[AttentionDataset], *,
         raise InvalidInput("resolution", resolution, "must be 0 but for the normalized rule",
                            "leave it out")
     if engine not in _ENGINES:
-        raise InvalidInput("engine", engine, f"must be one of {', '.join(_ENGINES)}",
-                           "choose an engine")
+        raise unknown("engine", engine, _ENGINES)
     for k, dataset in enumerate(batch):
-        check_magnitudes(dataset, f"datasets[{k}]")
+        check_magnitudes(dataset, f"datasets[{k}]" if len(batch) > 1 else "")
     heads = heads_for(head, batch, settings.loss.name)
     if engine == "lanes" and any(each.code is None for each in heads):
         raise InvalidInput("engine", engine, "must be auto or blas for a head given as a function",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput, counted
 from verifier.descent.parameterization import PARAMETERIZATIONS, Factors, Parameterization
 
 
@@ -55,8 +55,8 @@ def _one_each(given: Any, batch: Sequence[AttentionDataset], rule: str, remedy: 
     except TypeError:
         raise InvalidInput("start", given, f"must be {rule}", remedy) from None
     if len(each) != len(batch):
-        raise InvalidInput("start", f"{len(each)} entries", f"must be {rule} ({len(batch)})",
-                           remedy)
+        raise InvalidInput("start", counted(len(each), "entry", "entries"),
+                           f"must be {rule} ({len(batch)})", remedy)
     return each
 
 
@@ -71,7 +71,8 @@ def _matrix(given: Any, d: int, columns: int | None, name: str,
                            "correct it") from None
     m = columns or (matrix.shape[1] if matrix.ndim == 2 else 0)
     if m == 0 or matrix.shape != (d, m):
-        raise InvalidInput(name, f"shape {matrix.shape}", f"must be {size}", "correct it")
+        raise InvalidInput(name, Description(f"shape {matrix.shape}"), f"must be {size}",
+                           "correct it")
     largest = float(np.abs(matrix).max())
     if not largest < parameterization.largest_norm / (d + m):  # so also NaN
         raise InvalidInput(name, given, "must be finite, with entries below "

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput, unknown
 from conditions.excess_loss import RULES
 from conditions.losses import check_loss
 from verifier.descent import LINEAR_HEAD, Head, MulticlassHead, QuadraticHead, ReluHead
@@ -65,8 +65,7 @@ class Cell:
         check_loss(self.loss)
         parameterization_named(self.parameterization)
         if self.rule not in RULES:
-            raise InvalidInput("rule", self.rule, f"must be one of {', '.join(RULES)}",
-                               "choose a rule")
+            raise unknown("rule", self.rule, RULES)
         kind, size = self._head()
         if kind == "multiclass" and self.loss != "logistic":
             raise InvalidInput("loss", self.loss, "must be logistic for the multiclass head: it is "
@@ -143,7 +142,7 @@ def cells(**axes: Sequence[int | str]) -> tuple[Cell, ...]:
             raise InvalidInput(name, list(values), "must not be empty", "give a value")
         count *= len(values)
         if count > MAX_CELLS:
-            raise InvalidInput("grid", f"{count:,} cells or more",
+            raise InvalidInput("grid", Description(f"{count:,} cells or more"),
                                f"must have at most {MAX_CELLS:,}", "split the sweep")
     order = [each.name for each in fields(Cell) if each.name in axes]
     found = (Cell(**dict(zip(order, values, strict=True)))  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from conditions import nuclear_margin, rank_bound
 from conditions.certificates import ExactRank, ModularRank, NuclearInterval
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, counted, unknown
 from conditions.selection import Selection, optimal_selection
 from conditions.verdict import Status, Verdict
 from verifier.experiments.samples import unit_sphere_dataset
@@ -99,7 +99,7 @@ def _dataset(n: int, T: int, d: int, trial: int, seed: int) -> AttentionDataset:
 def rank_trial(n: int, T: int, d: int, trial: int, seed: int, norm: str) -> RankRecord:
     """One trial. *norm*: ``frobenius`` or ``nuclear``. Raises ``InvalidInput``."""
     if norm not in _DECIDE:
-        raise InvalidInput("norm", norm, f"must be one of {', '.join(NORMS)}", "choose a norm")
+        raise unknown("norm", norm, NORMS)
     data = _dataset(n, T, d, trial, seed)
     return RankRecord(n, T, d, trial, seed, norm, _DECIDE[norm](data, optimal_selection(data)))
 
@@ -114,7 +114,7 @@ def summary(records: Iterable[RankRecord]) -> RankSummary:
     """Counts and ranks of the *records* of one cell and norm."""
     given = list(records)
     if len({(record.n, record.T, record.d, record.norm) for record in given}) != 1:
-        raise InvalidInput("records", f"{len(given)} records",
+        raise InvalidInput("records", counted(len(given), "record"),
                            "must be of one cell and one norm", "group them first")
     first = given[0]
     return RankSummary(len(given), sum(record.infeasible for record in given),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, unknown
 from conditions.exact.numbers import rational, to_float
 from conditions.predicted_direction import correlation, nuclear_comparison
 from conditions.selection import optimal_selection
@@ -63,8 +63,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, known in (("data", tuple(SAMPLES)), ("selection", SELECTIONS)):
             if getattr(self, name) not in known:
-                raise InvalidInput(name, getattr(self, name), f"must be one of {', '.join(known)}",
-                                   "choose one")
+                raise unknown(name, getattr(self, name), known)
         for name, least in (("seed", 0), ("iterations", 1)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**63:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, unknown
 from conditions.verdict import Status
 from verifier.experiments.grid import Cell
 from verifier.experiments.parallel import ERROR
@@ -60,7 +60,7 @@ def write_results(sweep: Sweep, trials: Sequence[Trial], folder: Path, form: str
 def check_format(form: str) -> None:
     """Raise ``InvalidInput`` unless tables of this form can be written here."""
     if form not in FORMATS:
-        raise InvalidInput("format", form, f"must be one of {', '.join(FORMATS)}", "choose one")
+        raise unknown("format", form, FORMATS)
     if form == "parquet":
         _arrow()
 

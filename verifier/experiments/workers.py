@@ -21,7 +21,7 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import Any, Self
 
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput
 from conditions.exact.threads import one_blas_thread
 from verifier.experiments.journal import spelled
 
@@ -56,7 +56,7 @@ def _loaded(function: bytes) -> Function:
     try:
         loaded: Function = pickle.loads(function)
     except (ImportError, AttributeError) as error:
-        raise InvalidInput("function", str(error), "must be importable where trials run",
+        raise InvalidInput("function", Description(error), "must be importable where trials run",
                            "move it to a module that is installed there") from None
     return loaded
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from conditions.certificates import Certificate
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
-from conditions.losses import CUBIC
+from conditions.errors import Description, InvalidInput
 from conditions.verdict import Evidence, Status, Verdict
 from verifier.formal.claims import Claim, NotExportedError, Subject
 from verifier.formal.guide import guide
@@ -51,7 +50,7 @@ def export(text: str, dataset: AttentionDataset) -> Export:
     """
     outcomes = check_text(text)
     if outcomes.dataset is None:
-        raise InvalidInput("certificate", str(outcomes.refusals[0]), "must be accepted",
+        raise InvalidInput("certificate", Description(outcomes.refusals[0]), "must be accepted",
                            "see attsvm check")
     made: dict[int, tuple[Subject, Claim]] = {}
     omitted: list[str] = []
@@ -74,14 +73,12 @@ def export(text: str, dataset: AttentionDataset) -> Export:
         if chosen is not None:
             selections[chosen] = name
     if not made:
-        raise InvalidInput("certificate", "; ".join(omitted) or "no verdict",
+        raise InvalidInput("certificate", Description("; ".join(omitted) or "no verdict"),
                            "must have a proved verdict that Coq can check", "see docs/formal.md")
     return _assembled(dataset, made, selections, omitted)
 
 
 def _claim(subject: Subject) -> Claim:
-    if subject.verdict.loss == CUBIC:
-        raise NotExportedError("the theorems are about losses with ℓ' < 0")
     make = maker(subject.verdict)
     if make is None:
         raise NotExportedError("no theorem for this kind")

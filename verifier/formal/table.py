@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from conditions.losses import CUBIC
 from conditions.verdict import Status, Verdict
 from verifier.formal import limits, ranks, scores, separation, solutions
 from verifier.formal.claims import Claim, Subject
@@ -44,8 +45,12 @@ TABLE: Mapping[str, tuple[Mapping[str, Maker], Mapping[str, Maker]]] = {
 
 
 def maker(verdict: Verdict) -> Maker | None:
-    """What makes the claim of *verdict*, or None if its kind has no theorem."""
-    if verdict.certificate is None or verdict.condition not in TABLE:
+    """What makes the claim of *verdict*, or None if its kind has no theorem.
+
+    The theorems are about losses with ℓ' < 0 everywhere.
+    """
+    if (verdict.certificate is None or verdict.condition not in TABLE
+            or verdict.loss == CUBIC):
         return None
     return TABLE[verdict.condition][verdict.status is Status.FAILS].get(verdict.certificate.kind)
 

@@ -20,7 +20,7 @@ it either loads or raises ``InvalidInput``.
 from __future__ import annotations
 
 from conditions.dataset import AttentionDataset, FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput
 from verifier.io.fields import DataFile, check_size, float_array, read_data_file
 from verifier.io.files import Path, write_atomically
 from verifier.io.heads import load_head
@@ -34,7 +34,8 @@ __all__ = ["load_array", "load_dataset", "load_datasets", "load_factored_start",
 def load_dataset(path: Path, trial: int | None = None) -> AttentionDataset:
     """The dataset of a file, or one trial of a stack, counted from 0.
 
-    *trial* may be left out when there is only one. Raises ``InvalidInput``.
+    *trial* may be left out for a stack of one, and must be for a file without trial axis. Raises
+    ``InvalidInput``.
     """
     data = read_data_file(path)
     chosen = data.pick(trial)
@@ -65,7 +66,7 @@ def load_array(path: Path, name: str, trial: int | None = None) -> FloatArray:
     if chosen is None:
         return array
     if array.ndim == 0 or len(array) != data.trials:
-        raise InvalidInput(name, array.shape, f"must have a leading axis of {data.trials} trials",
+        raise InvalidInput(name, _shape(array), f"must have a leading axis of {data.trials} trials",
                            "stack it as X is")
     part: FloatArray = array[chosen, ...]
     return part
@@ -83,7 +84,7 @@ def load_factored_start(path: Path, trial: int | None = None) -> tuple[FloatArra
     chosen = data.pick(trial)
     K, Q = (_start(data, name, chosen, square=False) for name in ("K0", "Q0"))
     if K.shape != Q.shape:
-        raise InvalidInput("Q0", Q.shape, f"must have the shape {K.shape} of K0", "correct one")
+        raise InvalidInput("Q0", _shape(Q), f"must have the shape {K.shape} of K0", "correct one")
     return K, Q
 
 
@@ -93,6 +94,10 @@ def load_npy(path: Path, name: str = "array") -> FloatArray:
     Raises ``InvalidInput``.
     """
     return float_array(read_npy(path, name), name)
+
+
+def _shape(array: FloatArray) -> Description:
+    return Description(f"shape {array.shape}")
 
 
 def _field(data: DataFile, name: str) -> object:
@@ -109,7 +114,7 @@ def _start(data: DataFile, name: str, trial: int | None, *, square: bool) -> Flo
     stacked = data.trials is not None and array.ndim == 3 and len(array) == data.trials
     matrix: FloatArray = array[trial] if stacked and trial is not None else array
     if matrix.ndim != 2 or len(matrix) != d or (square and matrix.shape[1] != d):
-        raise InvalidInput(name, array.shape, f"must be a matrix of {d} rows"
+        raise InvalidInput(name, _shape(array), f"must be a matrix of {d} rows"
                            + (f" and {d} columns" if square else "")
                            + ", or one for each trial of the stack", "correct the shape")
     return matrix

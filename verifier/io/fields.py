@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from conditions.dataset import AttentionDataset, FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput, counted
 from conditions.exact.numbers import rational, to_float
 from verifier.io.files import Path, shown
 from verifier.io.json_data import read_json
@@ -39,15 +39,20 @@ class DataFile:
 
     def pick(self, trial: int | None) -> int | None:
         """The trial to take, checked; None for a single dataset. Raises ``InvalidInput``."""
-        if trial is None and self.trials in (None, 1):
-            return None if self.trials is None else 0
-        count = self.trials or 1
+        if self.trials is None:
+            if trial is not None:
+                raise InvalidInput("trial", trial, "must be left out, as the file holds one "
+                                   "dataset and no stack of trials",
+                                   "leave it out, or give X, Y, z and v a leading trial axis")
+            return None
+        count = self.trials
+        if trial is None and count == 1:
+            return 0
         if (not isinstance(trial, int | np.integer) or isinstance(trial, bool)
                 or not 0 <= trial < count):
-            raise InvalidInput("trial", trial, f"must be in 0..{count - 1}, as the file holds "
-                               + ("one dataset" if count == 1 else f"a stack of {count}"),
-                               "name one trial, counted from 0")
-        return None if self.trials is None else int(trial)
+            raise InvalidInput("trial", trial, f"must be in 0..{count - 1}, as the file holds a "
+                               f"stack of {count}", "name one trial, counted from 0")
+        return int(trial)
 
     def of_trial(self, name: str, trial: int | None) -> Any:
         """The part of a field that belongs to *trial*, arrays as lists; None if absent."""
@@ -106,14 +111,15 @@ def read_data_file(path: Path, extra: Collection[str] = ()) -> DataFile:
         name, fields[name], per_position="causal" in names, trial_axis=trial_axis))
     if "X" not in stacked and stacked:
         name = min(stacked)
-        raise InvalidInput(name, f"{len(AXES[name]) + 1} axes", "must have no trial axis, as X "
-                           "has none", "stack X too: trials, samples, tokens, numbers")
+        raise InvalidInput(name, counted(len(AXES[name]) + 1, "axis", "axes"),
+                           "must have no trial axis, as X has none",
+                           "stack X too: trials, samples, tokens, numbers")
     lengths = {name: len(fields[name]) for name in sorted(stacked)}
     trials = lengths.get("X")
     for name, length in lengths.items():
         if length != trials:
-            raise InvalidInput(name, f"{length} trials", f"must have one entry for each of the "
-                               f"{trials} trials of X", "drop or add trials")
+            raise InvalidInput(name, counted(length, "trial"), "must have one entry for each of "
+                               f"the {trials} trials of X", "drop or add trials")
     return DataFile(fields, stacked, trials)
 
 
@@ -157,7 +163,8 @@ def _stacked(name: str, value: Any, *, per_position: bool, trial_axis: bool) -> 
         return True
     if found == len(single) or (name == "query_index" and found == 0):
         return False
-    shown = value.shape if isinstance(value, np.ndarray) else value
+    shown = (Description(f"shape {value.shape}") if isinstance(value, np.ndarray)
+             else Description(f"nested {found} deep") if found else value)
     shape = f"({', '.join(single)}{',' if len(single) == 1 else ''})"
     raise InvalidInput(name, shown, f"must have axes {shape}, or one more for a stack of trials",
                        "correct the shape or nesting")
@@ -177,7 +184,7 @@ def _integers(values: list[Any], name: str) -> list[int]:
 def _cut(samples: list[Any], lengths: list[int]) -> list[Any]:
     """The samples without their padding."""
     if len(samples) != len(lengths):
-        raise InvalidInput("lengths", f"{len(lengths)} entries",
+        raise InvalidInput("lengths", counted(len(lengths), "entry", "entries"),
                            f"must have one entry per sample of X ({len(samples)})",
                            "drop or add entries")
     for i, (sample, T) in enumerate(zip(samples, lengths, strict=True)):
@@ -206,15 +213,15 @@ def _positions(X: Any, Y: Any, v: Any, causal: Any) -> AttentionDataset:
     masked = causal in (True, "1")
     size = sum(len(x) ** 2 for x in X if isinstance(x, list)) * (len(v) if v else 1)
     if size // (1 + masked) > MAX_NUMBERS:
-        raise InvalidInput("data", f"{size // (1 + masked):,} numbers, as every position is a "
-                           "sample", f"must have at most {MAX_NUMBERS:,}", "split the data")
+        raise InvalidInput("data", counted(size // (1 + masked), "number"), "must have at most "
+                           f"{MAX_NUMBERS:,} with every position as a sample", "split the data")
     build = AttentionDataset.causal if masked else AttentionDataset.every_position
     return build(X, Y, v)
 
 
 def _origins(values: Any, n: int) -> tuple[tuple[int, int], ...]:
     if len(values) != n:
-        raise InvalidInput("origins", f"{len(values)} entries",
+        raise InvalidInput("origins", counted(len(values), "entry", "entries"),
                            f"must have one entry per sample of X ({n})", "drop or add entries")
     found = []
     for i, pair in enumerate(values):
@@ -232,7 +239,7 @@ def check_size(data: DataFile, trial: int | None) -> None:
                for name, array in data.fields.items()
                if name in AXES and isinstance(array, np.ndarray))
     if size > MAX_NUMBERS:
-        raise InvalidInput("data", f"{size:,} numbers", f"must have at most {MAX_NUMBERS:,}",
+        raise InvalidInput("data", counted(size, "number"), f"must have at most {MAX_NUMBERS:,}",
                            "split the data")
 
 
@@ -240,7 +247,7 @@ def float_array(value: Any, name: str) -> FloatArray:
     """*value*, an array or nested lists, in float64, exactly. Raises ``InvalidInput``."""
     array: Array = value if isinstance(value, np.ndarray) else _rectangular(value, name)
     if array.dtype.kind in "iu" and ((array > 1 << 53) | (array < -1 << 53)).any():
-        raise InvalidInput(name, f"{array.dtype} array", "must be within ±2^53",
+        raise InvalidInput(name, Description(f"{array.dtype} array"), "must be within ±2^53",
                            "store float64 numbers")
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, counted, unknown
 from conditions.exact.numbers import rational, to_float
 from verifier.descent.heads import (
     HEADS,
@@ -49,7 +49,7 @@ def load_head(path: Path, name: str | None = None, trial: int | None = None) -> 
     for None where the file carries several heads.
     """
     if name is not None and name not in HEADS:
-        raise InvalidInput("head", name, f"must be one of {', '.join(HEADS)}", "choose one")
+        raise unknown("head", name, HEADS)
     if name == "linear":
         return LINEAR_HEAD
     data = read_data_file(path, FIELDS)
@@ -70,8 +70,8 @@ def _field(data: DataFile, name: str, trial: int | None) -> Any:
     if found == FIELDS[name] + 1 and data.trials is not None and len(value) == data.trials:
         value = value[trial or 0]
     elif found != FIELDS[name]:
-        raise InvalidInput(name, f"{found} axes", f"must have {FIELDS[name]} axes, or one more for "
-                           "a stack of trials", "correct the shape or nesting")
+        raise InvalidInput(name, counted(found, "axis", "axes"), f"must have {FIELDS[name]}, or "
+                           "one more for a stack of trials", "correct the shape or nesting")
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput, counted
 from conditions.exact.numbers import rational
 from verifier.io.files import Path, read_bytes, shown
 
@@ -93,12 +93,13 @@ def _rows(text: str, name: str, columns: Columns | None) -> Iterator[tuple[str, 
                 continue
             line = f"line {reader.line_num}"
             if len(row) != len(header):
-                raise InvalidInput(line, f"{len(row)} cells",
+                raise InvalidInput(line, counted(len(row), "cell"),
                                    f"must have the {len(header)} cells of the header",
                                    "correct the row")
             user, item, time = (row[place].strip() for place in places)
             if not user or not item:
-                raise InvalidInput(line, f"user {user!r}, item {item!r}", "must not be empty",
+                raise InvalidInput(line, Description(f"user {user!r}, item {item!r}"),
+                                   "must not be empty",
                                    "fill or drop the row")
             yield user, item, rational(time, f"time in {line}")
     except csv.Error as error:

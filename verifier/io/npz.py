@@ -13,7 +13,7 @@ from typing import IO, Any, BinaryIO, Literal
 
 import numpy as np
 
-from conditions.errors import InvalidInput
+from conditions.errors import Description, InvalidInput
 from verifier.io.files import Path, open_regular, shown
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -134,12 +134,12 @@ def _array(file: IO[bytes], size: int, name: str) -> Array:
     if count == 0:
         raise InvalidInput(name, shape, "must not be empty", "correct the shape")
     if count * dtype.itemsize != size - offset:
-        raise InvalidInput(name, f"{size - offset} bytes of data",
+        raise InvalidInput(name, Description(f"{size - offset} bytes of data"),
                            f"must have the {count * dtype.itemsize} bytes that its shape needs",
                            "save the array again")
     data = file.read(count * dtype.itemsize)
     if len(data) != count * dtype.itemsize:
-        raise InvalidInput(name, f"{len(data)} bytes of data", "must not be cut short",
+        raise InvalidInput(name, Description(f"{len(data)} bytes of data"), "must not be cut short",
                            "save the array again")
     array = np.frombuffer(data, dtype).reshape(shape, order=order)
     return array.astype(dtype.newbyteorder("="), copy=False)

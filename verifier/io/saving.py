@@ -12,7 +12,7 @@ from flint import fmpq
 
 from conditions.dataset import AttentionDataset
 from conditions.errors import InvalidInput
-from conditions.exact.numbers import MAX_CHARACTERS, number_to_json, rational, to_float
+from conditions.exact.numbers import number_to_json, rational, short, to_float
 from verifier.io.files import Path, shown, write_atomically
 from verifier.io.npz import Array
 
@@ -61,12 +61,7 @@ def _json(trials: list[AttentionDataset], single: bool) -> str:
 def _spell(value: Any, name: str) -> Any:
     if isinstance(value, tuple):
         return [_spell(item, f"{name}[{i}]") for i, item in enumerate(value)]
-    spelled = number_to_json(value)
-    if isinstance(spelled, str) and len(spelled) > MAX_CHARACTERS:
-        raise InvalidInput(name, f"{len(spelled):,} characters",
-                           f"must be spelled in at most {MAX_CHARACTERS:,} characters",
-                           "round the number")
-    return spelled
+    return number_to_json(short(value, name))
 
 
 def _arrays(trials: list[AttentionDataset], single: bool) -> dict[str, Array]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conditions.dataset import Vector
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, counted, unknown
 from conditions.exact.numbers import rational
 from verifier.io.files import Path, read_bytes, shown
 from verifier.io.interactions import Columns, Histories, read_histories
@@ -93,7 +93,7 @@ def read_sequences(path: Path, kind: str | None = None,
         kind = {".csv": "items", ".tsv": "items", ".inter": "items",
                 ".json": "integers"}.get(suffix, "words")
     if kind not in KINDS:
-        raise InvalidInput("--tokens", kind, f"must be one of {', '.join(KINDS)}", "choose one")
+        raise unknown("--tokens", kind, KINDS)
     if columns is not None and kind != "items":
         raise InvalidInput("--columns", ",".join(columns), "must not be given for " + kind,
                            "leave it out, or use --tokens items")
@@ -137,10 +137,10 @@ def from_lines(text: str) -> TokenSequences:
 
 def from_fields(fields: dict[str, Any]) -> TokenSequences:
     """The object of a JSON file; see the module."""
+    known = ("sequences", "embeddings", "names")
     for name in fields:
-        if name not in ("sequences", "embeddings", "names"):
-            raise InvalidInput(name, None, "must be one of sequences, embeddings and names",
-                               "drop or rename it")
+        if name not in known:
+            raise unknown("field", name, known)
     given = _list(fields.get("sequences"), "sequences")
     sequences = [[_token(token, f"sequences[{i}]") for token in _list(s, f"sequences[{i}]")]
                  for i, s in enumerate(given)]
@@ -168,11 +168,11 @@ def _integers(sequences: list[list[int]], table: list[list[Any]] | None,
               names: list[str] | None) -> TokenSequences:
     largest = max((token for sequence in sequences for token in sequence), default=-1)
     if largest < 0:
-        raise InvalidInput("sequences", f"{len(sequences)} sequences", "must hold a token",
+        raise InvalidInput("sequences", counted(len(sequences), "sequence"), "must hold a token",
                            "add one")
     for name, given in (("embeddings", table), ("names", names)):
         if given is not None and len(given) <= largest:
-            raise InvalidInput(name, f"{len(given)} entries",
+            raise InvalidInput(name, counted(len(given), "entry", "entries"),
                                f"must have one entry for each token 0..{largest}", "add them")
     return TokenSequences(
         "integers", tuple(names or map(str, range(largest + 1)))[:largest + 1],

@@ -16,7 +16,7 @@ import numpy as np
 
 from conditions import unique_nuclear_optimum
 from conditions.dataset import AttentionDataset, FloatArray
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, unknown
 from conditions.exact.threads import one_blas_thread
 from conditions.predicted_direction import correlation, nuclear_comparison
 from conditions.selection import Selection, check_selection, optimal_selection
@@ -133,7 +133,7 @@ def regularization_path(dataset: AttentionDataset, *, parameterization: str = "W
                             zip(dataset.scores, alpha, optimal, strict=True)):
         raise InvalidInput("selection", alpha, "must be optimal for the global path",
                            "give ε for the path in cone_ε(α)")
-    check_magnitudes(dataset, "dataset")
+    check_magnitudes(dataset, "")
     at = COORDINATES[parameterization](dataset, alpha, loss)
     if at.objective.flat:
         raise InvalidInput("dataset", dataset, "must have different scores in some sample",
@@ -155,8 +155,7 @@ def regularization_path(dataset: AttentionDataset, *, parameterization: str = "W
 def _check(parameterization: object, radii: int, starts: int, seed: int,
            cone: float | None) -> None:
     if parameterization not in COORDINATES:
-        raise InvalidInput("parameterization", parameterization,
-                           f"must be one of {', '.join(COORDINATES)}", "choose one")
+        raise unknown("parameterization", parameterization, COORDINATES)
     for name, value, least in (("radii", radii, 2), ("starts", starts, 1), ("seed", seed, 0)):
         if value < least:
             raise InvalidInput(name, value, f"must be at least {least}", "correct it")

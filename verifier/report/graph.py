@@ -32,7 +32,7 @@ def export_graph(graph: nx.MultiDiGraph, path: str | os.PathLike[str]) -> None:
 def check_suffix(path: str | os.PathLike[str]) -> None:
     """Raise ``InvalidInput`` unless *path* has the suffix of a format that can be written."""
     if Path(path).suffix.lower() not in _RENDERERS:
-        raise InvalidInput("path", str(path), f"must end in {', '.join(_RENDERERS)}",
+        raise InvalidInput("output file", str(path), f"must end in {', '.join(_RENDERERS)}",
                            "choose one of these suffixes")
 
 

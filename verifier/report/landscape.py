@@ -43,7 +43,7 @@ def export_landscape(dataset: AttentionDataset, loss: str, points: Sequence[Stat
     check_loss(loss)
     suffix = Path(path).suffix.lower()
     if suffix not in _METADATA:
-        raise InvalidInput("path", str(path), "must end in .png or .svg",
+        raise InvalidInput("output file", str(path), "must end in .png or .svg",
                            "choose one of these suffixes")
     space = row_space(dataset)
     if space.rank not in (1, 2):

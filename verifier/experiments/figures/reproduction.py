@@ -18,7 +18,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, counted, unknown
 from verifier.experiments.figures.drawing import STYLE
 from verifier.experiments.figures.figure import Figure, Summary
 from verifier.experiments.parallel import ERROR, run_trials
@@ -66,10 +66,9 @@ def reproduce(figure: Figure, *, trials: int | None = None, seed: int = 0,
     """
     count = figure.trials if trials is None else _integer(trials, "trials", 1)
     seed = _integer(seed, "seed", 0)
-    unknown = set(settings) - set(figure.settings)
-    if unknown:
-        raise InvalidInput("settings", ", ".join(sorted(unknown)), "must be settings of figure "
-                           f"{figure.number}: {', '.join(figure.settings)}", "correct them")
+    for name in settings:
+        if name not in figure.settings:
+            raise unknown(f"setting of figure {figure.number}", name, figure.settings)
     chosen = {**figure.settings, **settings}
     if jobs is None and cluster is None and figure.quick and count <= figure.trials:
         jobs = 1
@@ -77,7 +76,7 @@ def reproduce(figure: Figure, *, trials: int | None = None, seed: int = 0,
                         cluster=cluster, progress=progress)
     lost = [block[ERROR] for block in blocks if ERROR in block]
     if lost:
-        raise InvalidInput("trials", f"{len(lost)} blocks", f"must be computed ({lost[0]})",
+        raise InvalidInput("trials", counted(len(lost), "block"), f"must be computed ({lost[0]})",
                            "use fewer processes, or more memory")
     records = [record for block in blocks for record in block["records"]]
     rejected = Counter[str]()

@@ -74,7 +74,8 @@ def _scores(data: Dataset, u: Row, bits: int) -> tuple[Interval, Interval]:
     z, tokens, scores = data.queries[0], data.tokens[0], data.scores[0]
     size = sum((x * x for x in z), Fraction(0))
     logits = [size * sum((a * b for a, b in zip(u, x, strict=True)), Fraction(0)) for x in tokens]
-    weights = [Interval.of(h - max(logits), bits).exp() for h in logits]
+    largest = max(logits)
+    weights = [Interval.of(h - largest, bits).exp() for h in logits]
     whole = total(weights, bits)
     f = total((w * score for w, score in zip(weights, scores, strict=True)), bits) / whole
     pull = [total((w * x * (score - f) for w, score, x in zip(weights, scores, column,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from conditions.certificates.base import Matrix
-from conditions.errors import InvalidInput
+from conditions.errors import InvalidInput, counted
 from conditions.exact.numbers import rational
 from conditions.selection import Selection
 from conditions.verdict import Evidence, Verdict
@@ -48,7 +48,7 @@ def render(*reports: Report, files: Sequence[File] | None = None,
     Raises ``InvalidInput`` for reports about different datasets.
     """
     if not reports or len({report.dataset.fingerprint for report in reports}) > 1:
-        raise InvalidInput("reports", f"{len(reports)} reports", "must be about one dataset",
+        raise InvalidInput("reports", counted(len(reports), "report"), "must be about one dataset",
                            "render one file for each dataset")
     if files is None:
         names = (["certificate.json"] if len(reports) == 1 else

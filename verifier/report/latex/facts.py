@@ -14,6 +14,7 @@ class Fact:
     proof: str
 
 
+_SLOPE = r"Let $\ell'<0$ on the range of the scores of every sample that has two. "
 _W = r"{W}^{\mathrm{mm}}_{\alpha}"
 
 FACTS: dict[str, Fact] = {
@@ -77,23 +78,23 @@ FACTS: dict[str, Fact] = {
         "zero", r"For distinct rationals $f$, $\sum_f c_f|\ell'(f)|$ with rational $c_f$ vanishes "
         r"only identically: $e$ is transcendental.", "geometry, Propositions F.2 and F.3"),
     "s1": Fact(
-        "S1",
-        r"If the features are independent and some sample has two different scores, $\nabla "
-        r"L(W)\ne0$ for every $W$.",
+        "S1", _SLOPE + r"If the features are independent and some sample has two different scores, "
+        r"$\nabla L(W)\ne0$ for every $W$.",
         "stationary, S1"),
     "s2": Fact(
-        "S2", r"With $h_{i,t}=x_{i,t}^{T}Dz_i$: if $(\gamma_{i,t}-\gamma_{i,\tau})(h_{i,t}-h_{i,"
-        r"\tau})\ge0$ for all $i,t,\tau$, and $>0$ once, then $\langle\nabla L(W),D\rangle<0$ for "
-        r"every $W$.", "stationary, S2"),
+        "S2", _SLOPE + r"With $h_{i,t}=x_{i,t}^{T}Dz_i$: if $(\gamma_{i,t}-\gamma_{i,\tau})"
+        r"(h_{i,t}-h_{i,\tau})\ge0$ for all $i,t,\tau$, and $>0$ once, then $\langle\nabla L(W),"
+        r"D\rangle<0$ for every $W$.", "stationary, S2"),
     "s2a": Fact(
-        "S2a", r"If $Y_i\,u\cdot z_i\ge0$ for every sample with two different scores, and $>0$ for "
-        r"one of them, then $\langle\nabla L(W),vu^{T}\rangle<0$ for every $W$.",
+        "S2a", _SLOPE + r"If $Y_i\,u\cdot z_i\ge0$ for every sample with two different scores, and "
+        r"$>0$ for one of them, then $\langle\nabla L(W),vu^{T}\rangle<0$ for every $W$.",
         "stationary, S2a"),
     "s3": Fact(
-        "S3", r"In a cell, where $f_i(W)$ of the split samples lies between two neighbouring "
-        r"scores or is one, $\langle\nabla L(W),D\rangle<0$ if $h_{i,t}=x_{i,t}^{T}Dz_i$ has "
-        r"$h_{i,t}\ge h_{i,\tau}$ for $\gamma_{i,t}>f_i>\gamma_{i,\tau}$ in split samples, is "
-        r"monotone as in S2 in the others, and one inequality is strict.", "stationary, S3"),
+        "S3", _SLOPE + r"In a cell, where $f_i(W)$ of the split samples lies between two "
+        r"neighbouring scores or is one, $\langle\nabla L(W),D\rangle<0$ if $h_{i,t}=x_{i,t}^{T}"
+        r"Dz_i$ has $h_{i,t}\ge h_{i,\tau}$ for $\gamma_{i,t}>f_i>\gamma_{i,\tau}$ in split "
+        r"samples, is monotone as in S2 in the others, and one inequality is strict.",
+        "stationary, S3"),
     "krawczyk": Fact(
         "Krawczyk", r"Let $G(y)$, $J(y)=\partial G/\partial y$ be the coordinates of "
         r"$-n\nabla L$ on $W=\sum y_kB_k$, and $Y=\{|y_k-c_k|\le\rho\}$. If $|(CG(c))_k|+\rho\sum_m"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from conditions.losses import CUBIC
 from conditions.verdict import Verdict
 from verifier.report.latex.context import Context
 from verifier.report.latex.proofs.enumeration import direction_tree, exceptional_selection
@@ -94,8 +95,13 @@ PROOFS: dict[str, Callable[[Context, Verdict, Any], str]] = {each.__name__: each
     basin_isotropic, basin_cone, basin_residual, verified_run)}
 
 
+_NEED_SLOPE = {"injective_features", "monotone_direction", "separable_queries", "decision_tree"}
+_SLOPE = r" No sample that has two scores has $0$ on their range, where alone $\ell'$ vanishes."
+
+
 def proof(ctx: Context, verdict: Verdict) -> str:
     """The proof of a proved verdict, from its certificate."""
     certificate = verdict.certificate
     assert certificate is not None, "a proved verdict has a certificate"
-    return PROOFS[certificate.kind](ctx, verdict, certificate)
+    text = PROOFS[certificate.kind](ctx, verdict, certificate)
+    return text + _SLOPE if verdict.loss == CUBIC and certificate.kind in _NEED_SLOPE else text
