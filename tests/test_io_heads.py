@@ -80,7 +80,7 @@ def test_the_head_is_named_where_the_file_carries_several(tmp_path):
     ({"class_heads": np.eye(2)}, None, "class_labels"), ({}, "mlp", "head"),
     ({}, "callable", "head"), ({"lambda": np.array(-1.0)}, None, "lambda"),
     ({"lambda": np.ones((1, 1))}, None, "lambda"), ({"V": np.ones(2)}, None, "V"),
-    ({"V": np.ones((3, 2)), "a": np.ones(2)}, None, "a = "),
+    ({"V": np.ones((3, 2)), "a": np.ones(2)}, None, r"a \(2 entries\)"),
     ({"V": np.array([[np.nan, 0.0]])}, None, "V"),
     ({"class_heads": np.eye(2), "class_labels": np.array([0, 2])}, None, r"class_labels\[1\]"),
 ])
@@ -121,7 +121,7 @@ def test_descend_records_the_head(attsvm, tmp_path, name):
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    (["--head", "relu"], "V = None"), (["--head", "mlp"], "head = 'mlp'"),
+    (["--head", "relu"], "V is not given"), (["--head", "mlp"], "head = 'mlp'"),
     (["--loss", "exponential", "--head", "multiclass"], "loss"),
 ])
 def test_bad_input_is_one_line_and_exit_2(attsvm, tmp_path, arguments, words):

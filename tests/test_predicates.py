@@ -167,6 +167,13 @@ def test_counts_and_features_against_brute_force():
     assert len(seen) == 10
 
 
+def test_products_of_fractions():
+    data = AttentionDataset.build([[["1/3"], ["0"]], [["1/2"], ["0"]]], [1, 1],
+                                  [["1/5"], ["-1/7"]], ["1"])
+    outcome = p.nonnegative_products.evaluate(case(data))
+    assert outcome.fails and "inner product -1/210 < 0" in outcome.facts[0].statement
+
+
 def test_every_selection_is_feasible_against_brute_force():
     seen = set()
     for data in itertools.chain(oracle.integer_datasets(2, 3, 2, count=21, seed=3, ragged=True),

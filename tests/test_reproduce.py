@@ -285,5 +285,5 @@ def test_the_command_writes_and_says_so(tmp_path, monkeypatch, capsys):
 
 
 def test_unknown_settings_are_refused():
-    with pytest.raises(InvalidInput, match="settings"):
+    with pytest.raises(InvalidInput, match="setting of figure"):
         reproduce(FIGURES[7], trials=1, jobs=1, dimensions=(2,))

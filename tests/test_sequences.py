@@ -88,7 +88,7 @@ def test_items_are_numbered_by_frequency(tmp_path):
     ({"sequences": [[0]], "embeddings": [["x"]]}, "embeddings[0][0]"),
     ({"sequences": [[1]], "names": ["a"]}, "names"),
     ({"sequences": [[0]], "names": [["a"]]}, "names[0]"),
-    ({"sequences": [[0]], "embedding": [[1]]}, "embedding")])
+    ({"sequences": [[0]], "embedding": [[1]]}, "field")])
 def test_bad_fields_are_refused(fields, name):
     refused(from_fields, fields, name=name)
 

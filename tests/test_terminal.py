@@ -7,16 +7,20 @@ import io as text_io
 import numpy as np
 import pytest
 from basin_cases import TWO
+from flint import fmpq
 from rich.console import Console
 
 from conditions import AttentionDataset
-from conditions.certificates import Farkas, OptimalTokens
+from conditions.certificates import Farkas, LowNormLimit, OptimalTokens
 from conditions.verdict import Evidence, Status, proved, undecided
 from verifier.certify import Report, certify
 from verifier.directions import explore
+from verifier.report.glossary import glossary
 from verifier.report.terminal import (
     count_line,
     dataset_line,
+    glossary_lines,
+    limit_lines,
     notes,
     origin_lines,
     print_directions,
@@ -152,6 +156,80 @@ def test_the_run_is_observed(report):
     assert line.startswith("descent run (observed)  normalized GD, η = 0.1, logistic loss, 100 st")
     assert line.endswith(f"selected {shown_selection(report.run.selected)}")
     assert run_line(made()).plain == "no descent run"
+
+
+def test_abbreviations_that_are_used_are_explained_and_no_others(report):
+    text = shown(print_report, made(PROVED, REFUTED, OBSERVED), 100)
+    assert "S1" not in text and "rivals" not in text
+    figures = [v.number for v in report.verdicts]
+    names = [line.plain.partition(":")[0] for line in glossary_lines(report) if line.plain]
+    assert ("k of N rivals" in names) == any(f.endswith("rivals") for f in figures)
+    assert ("opt" in names) == any(f.startswith("opt = ") for f in figures)
+    assert len(names) == len(set(names))
+    assert glossary_lines(made(OPEN)) == []
+
+
+@pytest.mark.parametrize(("condition", "figure", "name"), [
+    *(("no_stationary_point", name, name) for name in ("S1", "S2", "S2a", "S3", "S5")),
+    ("no_stationary_point", "S4: saddle point", "S4"), ("unique_optimum", "opt = 0,2", "opt"),
+    ("support_indices", "2 of 4", "k of N"), ("local_optimality", "0 of 2 rivals", "k of N rivals"),
+    ("assumption_e", "c = 0.5", "c"), ("feasibility", "Farkas, 3 rows", "Farkas"),
+    ("feasibility", "cycle of 2", "cycle"), ("gen_feasibility", "Motzkin, 1 + 2 rows", "Motzkin"),
+    ("predicted_direction", "1 − corr 0.1", "corr"), ("robust_support", "ε ≥ 1.21e-1", "ε"),
+    ("low_norm_limit", "1e-3 < 0.2", "x < y"), ("no_flat_sample", "0 flat", None),
+    ("only_local_optimum", "1 of 8", None), ("feasibility", "4 margins ≥ 1", None)])
+def test_what_figures_are_explained_by(condition, figure, name):
+    verdict = undecided(condition, "", number=figure)
+    assert [found for found, _ in glossary([verdict])] == ([] if name is None else [name])
+
+
+def limit(report):
+    lines = limit_lines(report)
+    assert len(lines) <= 1
+    return "".join(line.plain for line in lines)
+
+
+def test_where_descent_provably_goes():
+    # One sample, tokens 1 and 0, z = 1: from 0 descent goes up the only line there is.
+    line = AttentionDataset.build([[[1], [0]]], [1], [[1]], [1])
+    assert limit(certify(line, iterations=0)) == (
+        "limit (proved)  descent on W from every start, as a flow or with short plain steps, "
+        "converges in direction to W^mm of the optimal tokens")
+    proved_limit = limit(certify(TWO, only=["basin"]))
+    assert proved_limit.startswith("limit (proved)  exact descent from the iterate of the run at "
+                                   "‖W‖ = ")
+    assert proved_limit.endswith(", with its rule and step, converges in direction to W^mm_α, "
+                                 "α = 0,0")
+    from_start = certify(TWO, only=["basin", "limit_from_start"], from_start=True)
+    assert all(verdict.holds for verdict in from_start.verdicts)
+    assert limit(from_start) == (
+        "limit (proved)  exact descent from W(0), with the rule and step of the run, converges in "
+        "direction to W^mm_α, α = 0,0")
+
+
+def test_other_proofs_of_a_limit():
+    first, low, ray = (proved(condition, Status.HOLDS, certificate, "", loss="logistic")
+                       for condition, certificate in (
+                           ("large_first_step", OptimalTokens((0, 0))),
+                           ("low_norm_limit", LowNormLimit((), fmpq(1, 4), fmpq(1), (), 64)),
+                           ("invariant_ray", OptimalTokens((0, 0)))))
+    to_opt = "converges in direction to W^mm of the optimal tokens"
+    assert limit(made(low)) == ("limit (proved)  exact plain descent with η = 0.25 from the last "
+                                f"iterate of the run {to_opt}")
+    assert limit(made(low, first)) == ("limit (proved)  exact descent from W(0) = 0, with the step "
+                                       f"of the run, {to_opt}")
+    assert limit(made(ray)).endswith("stays on a ray, the direction of W^mm_α for no locally "
+                                     "optimal α")
+    assert limit(made(ray, low)).count(";") == 1
+
+
+def test_where_descent_goes_may_be_unproved():
+    # After one step of length 1/10 nothing is decided about the limit.
+    short = certify(TWO, iterations=1, seconds=0, only=["basin"])
+    assert short.verdicts[0].undecided
+    assert limit(short) == "limit: nothing is proved about where descent goes"
+    assert limit(made(PROVED)) == ""
+    assert "nothing is proved" in shown(print_report, short, 100)
 
 
 def test_factored_runs_say_so():

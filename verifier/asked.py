@@ -33,7 +33,7 @@ class Asked:
         asked = cls(dataset, head, parameterization, None if only is None else frozenset(only))
         for name in sorted(asked.only or ()):
             if name not in known:
-                raise unknown("--only", name, sorted(known))
+                raise unknown("only", name, sorted(known))
             require(name, head.name, parameterization)
         return asked
 
@@ -57,7 +57,7 @@ class Asked:
     def all_answered(self, verdicts: Iterable[Verdict]) -> None:
         """Raise ``InvalidInput`` for a condition asked for by name that has no verdict."""
         for name in sorted((self.only or frozenset()) - {v.condition for v in verdicts}):
-            raise InvalidInput("--only", name, "has nothing to say here: it needs a run, or one of "
+            raise InvalidInput("only", name, "has nothing to say here: it needs a run, or one of "
                                "another parameterization, rule or limit", "drop it")
 
     def decided(self, condition: ModuleType, *arguments: object,

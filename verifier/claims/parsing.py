@@ -50,10 +50,10 @@ def parse(text: str, known: Mapping[str, Atom] = PREDICATES) -> Expression:
 
 
 def unknown(kind: str, name: str, known: Mapping[str, object]) -> InvalidInput:
-    """The error for a *name* that is none of *known*: close ones first, then all."""
+    """The error for a *name* that is none of *known*: close ones, or all if none is close."""
     close = difflib.get_close_matches(name, known, n=3)
-    hint = f"did you mean {' or '.join(close)}? " if close else ""
-    return InvalidInput(kind, name, "is not known", f"{hint}known are {', '.join(sorted(known))}")
+    return InvalidInput(kind, name, "is not known", f"did you mean {' or '.join(close)}?" if close
+                        else f"known are {', '.join(sorted(known))}")
 
 
 @dataclass(frozen=True)

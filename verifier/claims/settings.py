@@ -6,6 +6,8 @@ import time
 from itertools import product
 from math import prod
 
+from flint import fmpq
+
 from conditions import feasibility, full_rank
 from conditions import no_stationary_point as stationary
 from conditions.losses import CUBIC, decreasing
@@ -80,7 +82,8 @@ def nonnegative_products(case: Case, _: Selection) -> Outcome:
         return arithmetic(True, Fact(
             "nonnegative_products", f"no two of the {len(phi)} features under opt have a negative "
             "inner product"))
-    product = phi.gram([phi.index[row] for row in pair])[0, 1] / (phi.scale * phi.scale)
+    gram = phi.gram([phi.index[row] for row in pair])
+    product = fmpq(gram[0, 1]) / fmpq(phi.scale * phi.scale)
     return arithmetic(False, Fact(
         "nonnegative_products", f"the features of rows {pair[0]} and {pair[1]} under opt have the "
         f"inner product {product} < 0", (("product", str(product)),)))

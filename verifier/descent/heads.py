@@ -372,7 +372,8 @@ def _parameter(value: Any, name: str, axes: int) -> FloatArray:
                            "correct it") from None
     if array.ndim != axes or array.size == 0:
         raise InvalidInput(name, Description(f"shape {array.shape}"),
-                           f"must have {axes} axes and an entry", "correct the shape")
+                           f"must have {counted(axes, 'axis', 'axes')} and an entry",
+                           "correct the shape")
     if not np.abs(array).max() <= _LARGEST:  # so also NaN
         raise InvalidInput(name, value, f"must be finite, within ±{_LARGEST:.3g}", "rescale it")
     array.flags.writeable = False

@@ -136,8 +136,8 @@ def regularization_path(dataset: AttentionDataset, *, parameterization: str = "W
     check_magnitudes(dataset, "")
     at = COORDINATES[parameterization](dataset, alpha, loss)
     if at.objective.flat:
-        raise InvalidInput("dataset", dataset, "must have different scores in some sample",
-                           "the loss is constant")
+        raise InvalidInput("dataset", dataset, "must have different scores in some sample, also "
+                           "as floats", "the loss is constant")
     target = _target(dataset, alpha, parameterization)
     local = None if cone is None else _local(dataset, alpha, at, target, cone, loss)
     grid = _grid(at, target, local, radii, max_radius)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import groupby
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from conditions.certificates import BasinCone
+from conditions.certificates import BasinCone, LowNormLimit
 from conditions.dataset import AttentionDataset
 from conditions.exact.numbers import to_float
 from conditions.selection import Selection
@@ -17,6 +18,7 @@ from conditions.verdict import Evidence, Status, Verdict
 from verifier.certify import Report
 from verifier.descent import FactoredRun, LinearHead
 from verifier.directions import Explored
+from verifier.report.glossary import glossary
 
 _STATUS_STYLE = {Status.HOLDS: "bold green", Status.FAILS: "bold red", Status.UNDECIDED: "yellow"}
 _EVIDENCE_STYLE = {Evidence.EXACT: "green", Evidence.ENCLOSED: "cyan", Evidence.OBSERVED: "yellow"}
@@ -150,6 +152,48 @@ def count_line(report: Report) -> Text:
                 f"observed only: {observed}; undecided: {open_}")
 
 
+def limit_lines(report: Report) -> list[Text]:
+    """Where descent goes, as far as it is proved; none without a run and without a proof."""
+    clauses = list(_limits({v.condition: v for v in report.verdicts if v.holds}))
+    if clauses:
+        return [Text.assemble(("limit (proved)  ", "bold"), "; ".join(clauses))]
+    if report.run is None:
+        return []
+    return [Text("limit: nothing is proved about where descent goes")]
+
+
+def _limits(holding: dict[str, Verdict]) -> Iterator[str]:
+    """The strongest statement about the run, what the path from 0 does, what every start does."""
+    from_start, basin = holding.get("limit_from_start"), holding.get("basin")
+    to_opt = "converges in direction to W^mm of the optimal tokens"
+    if from_start is not None and from_start.selection is not None:
+        yield ("exact descent from W(0), with the rule and step of the run, converges in direction "
+               f"to W^mm_α, α = {shown_selection(from_start.selection)}")
+    elif basin is not None and basin.selection is not None:
+        at = f" at {basin.number}" if basin.number else ""
+        yield (f"exact descent from the iterate of the run{at}, with its rule and step, converges "
+               f"in direction to W^mm_α, α = {shown_selection(basin.selection)}")
+    elif "large_first_step" in holding:
+        yield f"exact descent from W(0) = 0, with the step of the run, {to_opt}"
+    elif "low_norm_limit" in holding:
+        certificate = holding["low_norm_limit"].certificate
+        step = (f" with η = {to_float(certificate.step):.6g}"
+                if isinstance(certificate, LowNormLimit) else "")
+        yield f"exact plain descent{step} from the last iterate of the run {to_opt}"
+    if "invariant_ray" in holding:
+        yield ("exact descent from W(0) = 0 stays on a ray, the direction of W^mm_α for no locally "
+               "optimal α")
+    if "nonnegative_features" in holding:
+        yield f"descent on W from every start, as a flow or with short plain steps, {to_opt}"
+
+
+def glossary_lines(report: Report) -> list[Text]:
+    """A line for each abbreviation among the figures, and an empty one."""
+    lines = [Text.assemble((name, "bold"), f": {meaning}", style="dim")
+             for name, meaning in glossary(report.verdicts)]
+    return [*lines, Text()] if lines else []
+
+
 def direction_table(explored: Explored) -> Table:
     """One row per locally optimal selection: margin, support, and the cone of proved starts."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
@@ -172,7 +216,8 @@ def render(report: Report, *, width: int) -> RenderableType:
     wide = width >= _WIDE
     return Group(dataset_line(report), *origin_lines(report.dataset), Text(),
                  *verdict_rows(report, wide=wide), Text(),
-                 *([] if wide else notes(report)), run_line(report), count_line(report))
+                 *glossary_lines(report), *([] if wide else notes(report)), run_line(report),
+                 *limit_lines(report), count_line(report))
 
 
 def print_report(report: Report, console: Console | None = None) -> None:
