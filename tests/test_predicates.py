@@ -346,7 +346,8 @@ def test_lemma_6_on_random_instances():
         assert p.lambda_of_lemma6.evaluate(found).holds is bool(allowed)
         assert p.orthonormal_tokens.evaluate(found).holds
         outcome = p.count_of_lemma6.evaluate(found)
-        assert outcome.holds
+        assert outcome.holds is (2 <= projected(gamma, lam) <= min(allowed, default=T))
+        assert outcome.holds or not allowed
         assert f"takes {projected(gamma, lam)} of" in outcome.facts[0].statement
         claimed += bool(allowed)
     assert claimed > 5

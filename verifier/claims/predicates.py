@@ -197,8 +197,8 @@ lambda_of_lemma6 = register(
     "lambda_of_lemma6", "γ^gap_1 < λ < τγ^gap_τ/2 for some 2 ≤ τ < T in sample 0",
     simplex.lambda_of_lemma6, Cost.ARITHMETIC, "λ")
 count_of_lemma6 = register(
-    "count_of_lemma6", "the best mixture of sample 0 is unique and takes 2 to τ tokens, for every "
-    "τ whose interval has λ", simplex.count_of_lemma6, Cost.EXACT, "λ")
+    "count_of_lemma6", "the best mixture of sample 0 is unique and takes 2 to τ tokens, τ the "
+    "least whose interval has λ, or T if none has", simplex.count_of_lemma6, Cost.EXACT, "λ")
 
 # All selections ------------------------------------------------------------------------------
 
