@@ -248,6 +248,16 @@ def test_the_matrix_is_computed():
     assert spelled["counterexample"]["size"] == "(1, 2, 1)" and spelled["dropped"] is None
 
 
+def test_the_cubic_loss_is_not_inherited_by_claims_that_do_not_drop_the_slope():
+    claims = [find("thm3_repaired"), find("feasible_implies_no_stationary_point")]
+    entries = {(e.claim.name, e.dropped): e for e in necessity(claims, seconds=40)}
+    cubic = entries["thm3_repaired", "decreasing_loss"]
+    assert cubic.shrunk is not None and cubic.shrunk.found.case.loss == "cubic"
+    for (_, dropped), entry in entries.items():
+        if dropped != "decreasing_loss" and entry.shrunk is not None:
+            assert entry.shrunk.found.case.loss != "cubic"
+
+
 def test_no_counterexample_ships_with_the_packages():
     for package in (conditions, verifier):
         root = Path(package.__path__[0])

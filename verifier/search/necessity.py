@@ -11,6 +11,7 @@ from verifier.certify import dataset_to_json
 from verifier.claims.case import Case
 from verifier.claims.claim import Claim, Standing
 from verifier.search.bundle import bundle
+from verifier.search.choices import losses
 from verifier.search.coverage import Coverage
 from verifier.search.engine import search
 from verifier.search.problem import Counterexample, Problem
@@ -143,7 +144,8 @@ class _Matrix:
 
     def _among_known(self, problem: Problem) -> Counterexample | None:
         for case in reversed(self.known):
-            if problem.admits(case):
+            fits = "ℓ" not in problem.about or case.loss in losses(problem)
+            if fits and problem.admits(case):
                 outcome = problem.check(case)
                 if isinstance(outcome, Counterexample):
                     return outcome
