@@ -27,8 +27,7 @@ from flint import arb, ctx, fmpq
 from conditions import first_step_separates
 from conditions.certificates import FirstStepMargins, LargeFirstStep
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
-from conditions.exact.numbers import rational, round_dyadic, to_float
+from conditions.exact.numbers import positive, round_dyadic, to_float
 from conditions.excess_loss import Margins, compare, excess, open_reason, premises, rise
 from conditions.gradient_at_zero import gradient_terms
 from conditions.losses import ALL_LOSSES, CUBIC, MAX_PRECISION, check_loss, largest_slopes
@@ -48,9 +47,7 @@ def decide(dataset: AttentionDataset, first_step: Any, step: Any, loss: str) -> 
 
     Raises ``InvalidInput`` unless both are positive.
     """
-    first = rational(first_step, "first_step")
-    if first <= 0:
-        raise InvalidInput("first_step", first_step, "must be positive", "give a step above 0")
+    first = positive(first_step, "first_step")
     descent = premises(CONDITION, dataset, "plain", step, loss)
     if isinstance(descent, Verdict):
         return descent

@@ -25,8 +25,7 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpz
 
 from conditions.certificates import StalledDescent
 from conditions.dataset import AttentionDataset
-from conditions.errors import InvalidInput
-from conditions.exact.numbers import rational, round_dyadic, to_float
+from conditions.exact.numbers import positive, round_dyadic, to_float
 from conditions.gradient_at_zero import exact_pull
 from conditions.losses import ALL_LOSSES, CUBIC, check_loss
 from conditions.selection import features, optimal_selection
@@ -50,7 +49,7 @@ def decide(dataset: AttentionDataset, first_step: Any, step: Any, loss: str) -> 
     Raises ``InvalidInput`` unless both are positive.
     """
     check_loss(loss, ALL_LOSSES)
-    eta_0, eta = (_positive(x, name) for x, name in ((first_step, "first_step"), (step, "step")))
+    eta_0, eta = (positive(x, name) for x, name in ((first_step, "first_step"), (step, "step")))
     if loss != CUBIC or dataset.n != 1:
         return undecided(CONDITION, "only the cubic loss of one sample is looked at", loss=loss)
     if tie(dataset) is not None:
@@ -122,13 +121,6 @@ def stalling_first_step(dataset: AttentionDataset, least: fmpq, step: fmpq) -> f
 def _rounded(x: fmpq) -> fmpq:
     """*x* to a relative 2^−`_BITS`, less than `_SLACK`."""
     return round_dyadic(x, _BITS)
-
-
-def _positive(given: Any, name: str) -> fmpq:
-    value = rational(given, name)
-    if value <= 0:
-        raise InvalidInput(name, given, "must be positive", "give a step above 0")
-    return value
 
 
 def _pull(dataset: AttentionDataset) -> fmpq_mat:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import mpmath as mp
 import pytest
 from latex_claims import MATRIX, Claims, Data, dot, number, real, table
+from test_latex_recheck import STRUCTURE
 
 from conditions import (
     AttentionDataset,
@@ -71,6 +72,8 @@ def test_every_number_of_the_proof(text):
     distance = first[1]**2
     assert distance > r**2
     claims.bound(r"\\\|\^2", distance)
+    claims.take(r"m_\{0,[12]\}= 1", lambda m: True)
+    claims.finish(STRUCTURE)
 
 
 def test_the_statement_has_the_steps(text):

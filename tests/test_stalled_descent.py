@@ -80,8 +80,8 @@ def test_what_leaves_it_undecided():
         "not shown to be negative": (SMALL, fmpq(1, 128), STEP),  # f(W(1)) > 0
         "too far below 0": (SMALL, fmpq(1, 4096), STEP),
         "pass the zero": (SMALL, FIRST, fmpq(4)),
-        "line of W^mm": (AttentionDataset.build([[[1, 0], [-4, 0], [-5, 0]]], [1], [[1, 0]],
-                                                [1, 0]), fmpq(37, 8192), STEP),
+        "line of W^mm": (AttentionDataset.build([[[1, 0], [-4, 0], [-4, 0]]], [1], [[1, 0]],
+                                                [1, 0]), FIRST, STEP),
         # Softmax weights of e^−300 leave the slope open at the working precision.
         "not told from 0": (AttentionDataset.build([[[-1], [-2]]], [1], [[1]], [1]), 100, 1),
         "one sample": (AttentionDataset.build([[[1], [0]]] * 2, [1, 1], [[1], [1]], [1]), 1, 1),
@@ -89,8 +89,7 @@ def test_what_leaves_it_undecided():
         "infeasible": (AttentionDataset.build([[[1, 0], [1, -1]]], [1], [[0, 0]], [0, 1]), 1, 1)}
     for reason, (dataset, first, step) in reasons.items():
         verdict = stalled_descent.decide(dataset, first, step, "cubic")
-        assert verdict.undecided
-        assert reason in verdict.reason or reason == "line of W^mm"
+        assert verdict.undecided and reason in verdict.reason
 
 
 def test_bad_input_is_refused():

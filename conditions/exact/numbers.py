@@ -151,6 +151,14 @@ def number_to_json(value: fmpq) -> int | str:
     return str(value)
 
 
+def positive(value: Any, name: str) -> fmpq:
+    """The exact rational > 0 that *value* denotes. Raises ``InvalidInput`` like `rational`."""
+    number = rational(value, name)
+    if number <= 0:
+        raise InvalidInput(name, value, "must be positive", "give a number above 0")
+    return number
+
+
 def characters(value: fmpq) -> int:
     """How many characters `number_to_json` takes.
 

@@ -11,7 +11,7 @@ from flint import fmpq, fmpq_mat
 
 from conditions.dataset import AttentionDataset
 from conditions.errors import InvalidInput
-from conditions.exact.numbers import rational
+from conditions.exact.numbers import positive, rational
 from conditions.excess_loss import RULES, exact_matrix
 from conditions.losses import ALL_LOSSES, check_loss
 from conditions.selection import Selection, check_selection, optimal_selection
@@ -60,7 +60,7 @@ class Case:
         for name in ("step", "first_step"):
             checked[name] = _step(getattr(self, name), name, self.rule)
         if self.lam is not None:
-            checked["lam"] = _positive(self.lam, "lambda")
+            checked["lam"] = positive(self.lam, "lambda")
         if not 0 <= self.seconds < float("inf"):
             raise InvalidInput("seconds", self.seconds, "must be a finite number ≥ 0",
                                "give a budget")
@@ -137,14 +137,7 @@ def _step(given: Any, name: str, rule: str) -> fmpq | None:
         return fmpq(0)
     if given is None:
         return None
-    return _positive(given, name)
-
-
-def _positive(given: Any, name: str) -> fmpq:
-    value = rational(given, name)
-    if value <= 0:
-        raise InvalidInput(name, given, "must be positive", "give a number above 0")
-    return value
+    return positive(given, name)
 
 
 def _rank(given: Any, d: int) -> int | None:
